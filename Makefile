@@ -28,7 +28,8 @@ check: $(VENV)/dev.stamp ## lint, types, architecture, migrations, deployment ch
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings.test
-	$(BIN)/python manage.py check --deploy --fail-level WARNING --settings config.settings.deploycheck
+	LODE_SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") LODE_ALLOWED_HOSTS=localhost \
+	  $(BIN)/python manage.py check --deploy --fail-level WARNING --settings config.settings.production
 
 test: check ## everything that must be green: check, then the suite
 	$(BIN)/python -m pytest

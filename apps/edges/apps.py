@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class EdgesConfig(AppConfig):
+    name = "apps.edges"
