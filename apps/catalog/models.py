@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.audit.triggers import audited, versioned
+from apps.catalog.querysets import ConceptQuerySet, TopicQuerySet
 from apps.embeddings.models import AbstractVector
 
 SLUG_PATTERN = r"^[^[:space:]_/]+$"
@@ -21,6 +22,8 @@ class Topic(models.Model):
     updated_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=1)
+
+    objects = TopicQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -50,6 +53,8 @@ class Concept(models.Model):
     updated_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=1)
+
+    objects = ConceptQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -12,9 +12,8 @@ from apps.catalog.models import Topic
 from apps.core.ids import uuid7
 from apps.embeddings.models import AbstractVector
 from apps.entries.querysets import EntryQuerySet
-
-UNANCHORED = "_unanchored_"
-SCOPE_PATTERN = r"^(public|tutor|visual|student:[A-Za-z0-9][A-Za-z0-9._@-]{0,99})$"
+from apps.rules.scopes import SCOPE_PATTERN
+from apps.rules.slugs import UNANCHORED
 
 _STUDENT = Q(visibility_scope__startswith="student:")
 _CURRENT = Q(superseded_at__isnull=True)
@@ -120,7 +119,7 @@ class Entry(models.Model):
     )
     learner_key = models.GeneratedField(
         expression=Case(When(_STUDENT, then=Substr("visibility_scope", 9))),
-        output_field=models.CharField(max_length=100, null=True),
+        output_field=models.CharField(max_length=120, null=True),
         db_persist=True,
     )
 

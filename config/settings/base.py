@@ -6,6 +6,7 @@ With no environment set, PostgreSQL and Valkey are the embedded ones under ``LOD
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import environ
 
@@ -90,6 +91,7 @@ def database(var: Path) -> dict[str, Any]:
     """
     named = "DATABASE_URL" in env.ENVIRON
     found: dict[str, Any] = dict(env.db_url("DATABASE_URL")) if named else locations.database_settings(var)
+    found["HOST"] = unquote(found["HOST"])  # a socket's folder stands percent-encoded in a URL
     found["CONN_MAX_AGE"] = None
     found["CONN_HEALTH_CHECKS"] = True
     settings = "-c plan_cache_mode=force_generic_plan -c jit=off -c hnsw.iterative_scan=strict_order"

@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
                                 then=django.db.models.functions.text.Substr("visibility_scope", 9),
                             )
                         ),
-                        output_field=models.CharField(max_length=100, null=True),
+                        output_field=models.CharField(max_length=120, null=True),
                     ),
                 ),
                 (

@@ -1,4 +1,4 @@
-"""Foreign keys that Django cannot write: over two columns, and from a generated column."""
+"""What Django cannot write: a foreign key over two columns, one from a generated column, and its renaming."""
 
 from django.db import migrations
 
@@ -20,5 +20,18 @@ class Migration(migrations.Migration):
             FOREIGN KEY (anchor_slug) REFERENCES catalog_concept (slug) DEFERRABLE INITIALLY DEFERRED
             """,
             """ALTER TABLE entries_entry DROP CONSTRAINT entry_names_a_concept""",
+        ),
+        migrations.RunSQL(
+            """
+            CREATE FUNCTION entries_follow_concept() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                UPDATE entries_entry SET concept_slug = NEW.slug, updated_at = NEW.updated_at
+                WHERE concept_slug = OLD.slug AND visibility_scope IN ('public', 'visual');
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER entries_follow_concept AFTER UPDATE OF slug ON catalog_concept
+            FOR EACH ROW WHEN (OLD.slug IS DISTINCT FROM NEW.slug) EXECUTE FUNCTION entries_follow_concept();
+            """,
+            "DROP TRIGGER entries_follow_concept ON catalog_concept; DROP FUNCTION entries_follow_concept",
         ),
     ]
