@@ -20,12 +20,16 @@ _numbers = itertools.count(1)
 
 def make_topic(**given: Any) -> Topic:
     slug = f"topic-{next(_numbers)}"
-    return Topic.objects.create(**{"slug": slug, "title": slug, "created_at": NOW, "updated_at": NOW, **given})
+    return Topic.objects.create(
+        **{"slug": slug, "title": slug, "created_at": NOW, "updated_at": NOW, **given}
+    )
 
 
 def make_concept(**given: Any) -> Concept:
     slug = f"concept-{next(_numbers)}"
-    return Concept.objects.create(**{"slug": slug, "title": slug, "created_at": NOW, "updated_at": NOW, **given})
+    return Concept.objects.create(
+        **{"slug": slug, "title": slug, "created_at": NOW, "updated_at": NOW, **given}
+    )
 
 
 def make_learner(external_id: str = "") -> Learner:
@@ -44,7 +48,9 @@ def make_entry(**given: Any) -> Entry:
     if scope == "public" and "topic" not in given:
         given["topic"] = make_topic()
     if "concept_slug" not in given:
-        given["concept_slug"] = make_concept().slug if scope in {"public", "visual"} else f"name-{next(_numbers)}"
+        given["concept_slug"] = (
+            make_concept().slug if scope in {"public", "visual"} else f"name-{next(_numbers)}"
+        )
     if scope == "visual":
         given.setdefault("visual", "<svg xmlns='http://www.w3.org/2000/svg'/>")
     unanchored = given["concept_slug"] == "_unanchored_"
@@ -83,5 +89,11 @@ def make_edge(**given: Any) -> Edge:
 
 
 def make_space(**given: Any) -> EmbeddingSpace:
-    defaults = {"provider": "hash", "model": "hash-128", "dimensions": 128, "state": "serving", "created_at": NOW}
+    defaults = {
+        "provider": "hash",
+        "model": "hash-128",
+        "dimensions": 128,
+        "state": "serving",
+        "created_at": NOW,
+    }
     return EmbeddingSpace.objects.create(**{**defaults, **given})

@@ -38,7 +38,9 @@ class TestIdentityOf:
 
     def test_a_visual(self) -> None:
         one = make_entry(visibility_scope="visual")
-        refused("identity_visual", visibility_scope="visual", concept_slug=one.concept_slug, topic=make_topic())
+        refused(
+            "identity_visual", visibility_scope="visual", concept_slug=one.concept_slug, topic=make_topic()
+        )
         make_entry(visibility_scope="visual")
 
     def test_a_tutor_move_whatever_its_topic(self) -> None:
@@ -67,7 +69,17 @@ class TestIdentityOf:
 
 class TestShape:
     @pytest.mark.parametrize(
-        "scope", ["Public", "student:", "student:1:2", "student:%", "student:_x", "student:" + "a" * 101, "", "tutor "]
+        "scope",
+        [
+            "Public",
+            "student:",
+            "student:1:2",
+            "student:%",
+            "student:_x",
+            "student:" + "a" * 101,
+            "",
+            "tutor ",
+        ],
     )
     def test_scope_is_refused(self, scope: str) -> None:
         refused("entry_scope_shape", visibility_scope=scope, topic=None)
@@ -83,7 +95,9 @@ class TestShape:
 
     def test_a_keyed_fact_has_a_topic_in_public_alone(self) -> None:
         make_learner("ada")
-        refused("entry_keyed_topic_only_public", visibility_scope="student:ada", fact_key="k", topic=make_topic())
+        refused(
+            "entry_keyed_topic_only_public", visibility_scope="student:ada", fact_key="k", topic=make_topic()
+        )
         make_entry(fact_key="k")
 
     def test_a_drawing_stands_in_visual_and_only_there(self) -> None:
@@ -179,7 +193,14 @@ class TestVectors:
         space = given.pop("space", None) or make_space(dimensions=len(components))
         defaults = {"dimensions": len(components), "text_hash": entry.text_hash, "created_at": NOW}
         vector = EntryVector.objects.create(
-            **{"entry": entry, "space": space, "visibility_scope": "public", "embedding": components, **defaults, **given}
+            **{
+                "entry": entry,
+                "space": space,
+                "visibility_scope": "public",
+                "embedding": components,
+                **defaults,
+                **given,
+            }
         )
         connection.check_constraints()
         return vector
@@ -209,7 +230,9 @@ class TestVectors:
 
 class TestLedger:
     def row(self, entry: Entry, **given: Any) -> EntryLedger:
-        return EntryLedger.objects.create(**{"entry": entry, "kind": "set", "before": 1, "after": 1, "at": NOW, **given})
+        return EntryLedger.objects.create(
+            **{"entry": entry, "kind": "set", "before": 1, "after": 1, "at": NOW, **given}
+        )
 
     @pytest.mark.parametrize(
         ("constraint", "given"),
