@@ -105,8 +105,13 @@ def cache_url(var: Path) -> str:
 
 
 def broker_url(var: Path) -> str:
-    """The Redis that queues for Celery, whose name for a socket is another."""
-    return str(env.str("REDIS_URL", default=f"redis+socket://{locations.broker_socket(var)}?virtual_host=1"))
+    """The same Redis as Celery names it: a socket of its own scheme, with the database apart."""
+    scheme, _, rest = cache_url(var).partition("://")
+    return (
+        f"redis+socket://{rest.replace('?db=', '?virtual_host=')}"
+        if scheme == "unix"
+        else f"{scheme}://{rest}"
+    )
 
 
 DATABASES = {"default": database(LODE_VAR)}
