@@ -1,8 +1,11 @@
 """Every address of the product."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
+
+api: list[URLPattern | URLResolver] = []
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
+    path("api/v1/", include(api)),
 ]

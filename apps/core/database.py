@@ -1,9 +1,12 @@
-"""What PostgreSQL offers beside tables: locks by name."""
+"""What PostgreSQL offers beside tables: locks by name, and prepared statements."""
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import Model
+from psycopg import Cursor
 from psycopg.errors import UniqueViolation
 
 
@@ -40,3 +43,27 @@ def insert(row: Model) -> bool:
             raise
         return False
     return True
+
+
+def fetch_prepared(statement: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """All rows of a read, run as a prepared statement in one round trip; the first of a request.
+
+    Django's cursors bind on the client and cannot prepare, and its health check costs a round trip of its
+    own: here the read itself is the check. A connection that died since the last request is opened anew,
+    outside a transaction; so ``statement`` must only read.
+    """
+    try:
+        return _fetch(statement, params)
+    except OperationalError:
+        if connection.in_atomic_block:
+            raise
+        connection.close()
+        return _fetch(statement, params)
+
+
+def _fetch(statement: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    connection.ensure_connection()
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        rows = cursor.execute(statement.encode(), params, prepare=True).fetchall()
+    connection.health_check_done = True  # type: ignore[attr-defined]  # the stubs lack it
+    return rows

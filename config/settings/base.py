@@ -53,6 +53,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.core.api.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -96,6 +97,8 @@ def database(var: Path) -> dict[str, Any]:
     found["CONN_HEALTH_CHECKS"] = True
     settings = "-c plan_cache_mode=force_generic_plan -c jit=off -c hnsw.iterative_scan=strict_order"
     found.setdefault("OPTIONS", {}).setdefault("options", settings)
+    # Django's own cursors never prepare; those of apps.core.database ask for it, and this lets them.
+    found["OPTIONS"].setdefault("prepare_threshold", 5)
     return found
 
 
@@ -157,6 +160,11 @@ AUTH_PASSWORD_VALIDATORS = [
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["apps.core.api.parsers.StrictJSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["apps.clients.authentication.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.core.api.access.HasScope"],
+    "EXCEPTION_HANDLER": "apps.core.api.problems.exception_handler",
+    "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS: dict[str, Any] = {
@@ -182,7 +190,10 @@ LODE_OPENAI_DIMENSIONS: int = env.int("LODE_OPENAI_DIMENSIONS", default=1536)
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"request_id": {"()": "apps.core.api.requests.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}
+    },
     "root": {"handlers": ["console"], "level": env.str("LODE_LOG_LEVEL", default="INFO")},
 }

@@ -23,3 +23,4 @@ CACHES = {
 CELERY_BROKER_URL = base.broker_url(LODE_VAR)
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT = Path(tempfile.gettempdir()) / "lode-static-of-tests"
+STATIC_ROOT.mkdir(exist_ok=True)  # whitenoise warns where there is none, and warnings are errors

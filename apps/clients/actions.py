@@ -1,0 +1,82 @@
+"""Making and revoking API keys (api.md, Who calls)."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.audit.context import audited_as
+from apps.clients import secrets
+from apps.clients.models import ApiKey, Scope, Source
+from apps.core.actors import Actor
+from apps.core.errors import Invalid, Problem
+from apps.rules.scopes import is_learner_id
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDraft:
+    """What a new key may do and see. No ``topics`` means all, no ``learner_prefix`` every learner."""
+
+    name: str
+    scopes: Sequence[str]
+    sources: Sequence[str] = ()
+    topics: Sequence[str] = ()
+    learner_prefix: str = ""
+    rate_per_minute: int = 600
+    expires_at: dt.datetime | None = None
+
+
+def create_key(*, draft: KeyDraft, actor: Actor, now: dt.datetime) -> tuple[ApiKey, str]:
+    """A new key and its text, which is shown now and never again: only its hash is kept.
+
+    Raises Invalid with everything that is wrong with the draft.
+    """
+    _refuse_wrong_draft(draft, now)
+    text = secrets.new_key()
+    with audited_as(actor=actor, verb="key.create", now=now):
+        key = ApiKey.objects.create(
+            name=draft.name,
+            prefix=text[: secrets.SHOWN_CHARS],
+            key_hash=secrets.key_hash(text),
+            scopes=sorted(set(draft.scopes)),
+            sources=sorted(set(draft.sources)),
+            topics=sorted(set(draft.topics)),
+            learner_prefix=draft.learner_prefix,
+            rate_per_minute=draft.rate_per_minute,
+            created_at=now,
+            expires_at=draft.expires_at,
+        )
+    return key, text
+
+
+def revoke_key(*, key: ApiKey, actor: Actor, now: dt.datetime) -> ApiKey:
+    """Take a key out of use for good, from its next request on. Twice is once."""
+    with audited_as(actor=actor, verb="key.revoke", now=now):
+        held = ApiKey.objects.select_for_update().get(pk=key.pk)
+        if held.revoked_at is None:
+            held.revoked_at = now
+            held.save(update_fields=["revoked_at"])
+    return held
+
+
+def _refuse_wrong_draft(draft: KeyDraft, now: dt.datetime) -> None:
+    problems = [
+        *_unknown(draft.scopes, Scope.values, "/scopes"),
+        *_unknown(draft.sources, Source.values, "/sources"),
+    ]
+    if not draft.name.strip():
+        problems.append(Problem("blank", "a key has a name", "/name"))
+    if not draft.scopes:
+        problems.append(Problem("required", f"a key has a scope: {', '.join(Scope.values)}", "/scopes"))
+    if draft.learner_prefix and not is_learner_id(draft.learner_prefix):
+        problems.append(Problem("invalid_learner", "no learner id begins so", "/learner_prefix"))
+    if draft.rate_per_minute < 1:
+        problems.append(Problem("out_of_range", "a key may call at least once a minute", "/rate_per_minute"))
+    if draft.expires_at is not None and draft.expires_at <= now:
+        problems.append(Problem("out_of_range", "a key expires in the future", "/expires_at"))
+    if problems:
+        raise Invalid(problems[0].code, problems[0].message, problems[0].pointer, problems=problems)
+
+
+def _unknown(given: Sequence[str], known: Sequence[str], pointer: str) -> list[Problem]:
+    wrong = [word for word in given if word not in known]
+    return [Problem("unknown", f"{word!r} is none of {', '.join(known)}", pointer) for word in wrong]

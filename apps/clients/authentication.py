@@ -1,0 +1,43 @@
+"""Who calls: ``Authorization: Bearer <key>`` (api.md, Who calls)."""
+
+import re
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from apps.clients import queries, secrets
+from apps.core.api.access import Access
+from apps.core.api.problems import Malformed
+
+_CREDENTIAL_PARAMETER = re.compile(r"(?:^|[&;])(?:access_token|api_key|apikey)=", re.IGNORECASE)
+
+
+class KeyAuthentication(BaseAuthentication):
+    """Knows a caller by its API key; a key that is unknown, revoked or expired is refused alike."""
+
+    def authenticate(self, request: Request) -> tuple[None, Access] | None:
+        """The key's access as ``request.auth``, None where no key was sent.
+
+        Raises AuthenticationFailed (401), and Malformed ``credential_in_url``: an address is logged.
+        """
+        _refuse_credential_in_url(request.META.get("QUERY_STRING", ""), request.path_info)
+        kind, _, key = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        if kind.lower() != "bearer":
+            return None
+        access = queries.access_by_key(key.strip())
+        if access is None:
+            raise AuthenticationFailed("this key is unknown, revoked or expired")
+        return None, access
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a 401 asks for."""
+        return 'Bearer realm="lode"'
+
+
+def _refuse_credential_in_url(query: str, path: str) -> None:
+    if _CREDENTIAL_PARAMETER.search(query) or secrets.SHAPE.search(query) or secrets.SHAPE.search(path):
+        detail = (
+            "a key in an address ends up in logs: revoke this one, and send keys as Authorization: Bearer"
+        )
+        raise Malformed("credential_in_url", detail)

@@ -1,0 +1,1 @@
+"""What every REST view stands on: problems, strict bodies, access, pages, ETags and the schema (api.md)."""

@@ -1,0 +1,73 @@
+"""Serializers that refuse what they do not know."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from apps.core.api import fields
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """What a request may say: an unknown field, or one that only answers carry, is refused (api.md, Errors)."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = self._unknown(data) if isinstance(data, Mapping) else {}
+        try:
+            values = super().to_internal_value(data)
+        except ValidationError as error:
+            if unknown and isinstance(error.detail, dict):
+                raise ValidationError({**error.detail, **unknown}) from error
+            raise
+        if unknown:
+            raise ValidationError(unknown)
+        return values
+
+    def _unknown(self, data: Mapping[str, Any]) -> dict[str, list[ErrorDetail]]:
+        known = self.fields
+        refused = [name for name in data if name not in known or known[name].read_only]
+        return {name: [self._refused(name)] for name in refused}
+
+    def _refused(self, name: str) -> ErrorDetail:
+        if name in self.fields:
+            return ErrorDetail("this field is only read, never written", "field_not_writable")
+        return ErrorDetail(
+            f"there is no field of this name; there are {', '.join(self._writable())}", "unknown_field"
+        )
+
+    def _writable(self) -> list[str]:
+        return [name for name, field in self.fields.items() if not field.read_only] or ["none"]
+
+
+class NothingSerializer(StrictSerializer):
+    """A request that says nothing more than its address: no body, or an empty object."""
+
+
+class ProblemErrorSerializer(serializers.Serializer[Any]):
+    """One thing that is wrong: a JSON pointer into the body (`?name` for a query parameter), and why."""
+
+    pointer = serializers.CharField()
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Every error (RFC 9457). Some codes bring members of their own, such as `id` with `exists`."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    errors = ProblemErrorSerializer(many=True)  # type: ignore[assignment]  # a field, not DRF's property
+    request_id = serializers.CharField()
+
+
+class PageQuery(StrictSerializer):
+    """The query parameters of every list; a list's own filters extend it."""
+
+    cursor = fields.TextField(required=False, help_text="`next` of the page before.")
+    limit = serializers.IntegerField(
+        required=False, default=50, min_value=1, max_value=200, help_text="Rows on a page."
+    )

@@ -1,0 +1,104 @@
+"""The view that every REST address extends."""
+
+import http
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from apps.core.actors import Actor
+from apps.core.api.access import Access, access_of
+from apps.core.api.parsers import MAX_BODY_BYTES
+from apps.core.api.problems import LengthRequired, Malformed, validation_refusal
+from apps.core.api.serializers import NothingSerializer
+from apps.core.errors import Problem
+
+
+class ApiView(APIView):
+    """One address: authenticated, throttled, strict about its body and its query parameters.
+
+    A subclass names the key's ``scope`` (or ``scopes`` by method), and in ``query`` the serializer of the
+    query parameters of each method that takes some; every other parameter is refused.
+    """
+
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
+    metadata_class = None
+    max_body_bytes: ClassVar[int] = MAX_BODY_BYTES
+    scope: ClassVar[str | None] = None
+    scopes: ClassVar[Mapping[str, str]] = {}
+    query: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Before the handler: DRF's checks, then the query parameters."""
+        super().initial(request, *args, **kwargs)
+        self.parameters = self._parameters(request)
+
+    @property
+    def access(self) -> Access:
+        """What the caller may do and see."""
+        return access_of(self.request)
+
+    @property
+    def actor(self) -> Actor:
+        """The caller, as the audit names it."""
+        return self.access.actor
+
+    def body(self, serializer: type[Serializer[Any]], **context: Any) -> dict[str, Any]:
+        """The request's body through ``serializer``; raises a Refusal for everything that is wrong with it."""
+        if self._has_no_body() and serializer is not NothingSerializer:
+            raise Malformed("object_expected", "the body is a JSON object, and there is none")
+        return validated(serializer(data=self.request.data, context=context))
+
+    def changes(self, serializer: type[Serializer[Any]], **context: Any) -> dict[str, Any]:
+        """As ``body``, for a PATCH: nothing is required."""
+        if self._has_no_body():
+            raise Malformed("object_expected", "the body is a JSON object, and there is none")
+        return validated(serializer(data=self.request.data, context=context, partial=True))
+
+    def _has_no_body(self) -> bool:
+        if "chunked" in self.request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+            raise LengthRequired("length_required", "send the body with its Content-Length, not in chunks")
+        return self.request.stream is None
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        serializer = self.query.get(str(request.method))
+        given = request.query_params
+        known = serializer().fields if serializer is not None and given else {}
+        for name, values in given.lists():
+            if name not in known:
+                raise Malformed("unknown_parameter", f"there is no query parameter {name!r} here", f"?{name}")
+            if len(values) > 1:
+                raise Malformed(
+                    "repeated_parameter", f"the query parameter {name!r} stands twice", f"?{name}"
+                )
+        return {} if serializer is None else _validated_query(serializer(data=given.dict()))
+
+
+def validated(serializer: Serializer[Any]) -> dict[str, Any]:
+    """What a serializer makes of its data; raises Invalid with a pointer for each thing that is wrong."""
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = serializer.validated_data
+    return values
+
+
+def _validated_query(serializer: Serializer[Any]) -> dict[str, Any]:
+    try:
+        return validated(serializer)
+    except ValidationError as error:
+        refusal = validation_refusal(error)
+        refusal.problems = [
+            Problem(problem.code, problem.message, f"?{problem.pointer.removeprefix('/')}")
+            for problem in refusal.problems
+        ]
+        refusal.pointer = refusal.problems[0].pointer
+        raise refusal from error
+
+
+def created(data: Any, *, made: bool = True, headers: Mapping[str, str] | None = None) -> Response:
+    """201 for what was made now, 200 for what was there already with the same content."""
+    status = http.HTTPStatus.CREATED if made else http.HTTPStatus.OK
+    return Response(data, status=status, headers=dict(headers or {}))
