@@ -186,6 +186,12 @@ OPENAI_API_KEY: str = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL: str = env.str("OPENAI_BASE_URL", default="")
 LODE_OPENAI_MODEL: str = env.str("LODE_OPENAI_MODEL", default="text-embedding-3-small")
 LODE_OPENAI_DIMENSIONS: int = env.int("LODE_OPENAI_DIMENSIONS", default=1536)
+# Another name under which a server may answer for that model; any other name is refused.
+LODE_OPENAI_ANSWERS_AS: str = env.str("LODE_OPENAI_ANSWERS_AS", default="")
+LODE_OPENAI_MAX_INPUT_TOKENS: int = env.int("LODE_OPENAI_MAX_INPUT_TOKENS", default=8191)
+# Seconds for one try: of a worker, which tries three times, and of a query that a person waits for.
+LODE_OPENAI_TIMEOUT_SECONDS: float = env.float("LODE_OPENAI_TIMEOUT_SECONDS", default=20.0)
+LODE_OPENAI_URGENT_TIMEOUT_SECONDS: float = env.float("LODE_OPENAI_URGENT_TIMEOUT_SECONDS", default=5.0)
 
 LOGGING: dict[str, Any] = {
     "version": 1,
@@ -195,5 +201,7 @@ LOGGING: dict[str, Any] = {
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}
     },
+    # The HTTP client of the openai provider would write a line for every request.
+    "loggers": {"httpx2": {"level": "WARNING"}},
     "root": {"handlers": ["console"], "level": env.str("LODE_LOG_LEVEL", default="INFO")},
 }
