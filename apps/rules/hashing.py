@@ -4,7 +4,7 @@ import math
 from collections import Counter
 
 DIMENSIONS = 128
-_READ_CHARS = 2048
+READ_CHARS = 2048
 
 
 def hash_vector(text: str) -> list[float]:
@@ -12,6 +12,6 @@ def hash_vector(text: str) -> list[float]:
 
     The vector of an empty text has no direction and stays zero, which every writer of vectors refuses.
     """
-    counts = Counter(ord(char) % DIMENSIONS for char in text[:_READ_CHARS])
+    counts = Counter(ord(char) % DIMENSIONS for char in text[:READ_CHARS])
     norm = math.sqrt(sum(count * count for count in counts.values())) or 1.0
     return [counts[position] / norm for position in range(DIMENSIONS)]

@@ -1,6 +1,7 @@
 """From a name to a provider, and never inside a transaction."""
 
-import os
+import subprocess
+import sys
 
 import pytest
 from django.db import transaction
@@ -55,12 +56,19 @@ def test_a_provider_is_built_once_however_it_is_asked_for() -> None:
 
 
 def test_a_forked_process_builds_its_own() -> None:
-    before = registry.get_provider("hash")
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if registry.get_provider("hash") is not before else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert registry.get_provider("hash") is before
+    # In a process of its own: to fork one that has threads, as this one by now may have, is what is to be avoided.
+    program = """
+import os, django
+django.setup()
+from apps.embeddings import registry
+before = registry.get_provider("hash")
+child = os.fork()
+if child == 0:
+    os._exit(0 if registry.get_provider("hash") is not before else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert registry.get_provider("hash") is before
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 @pytest.mark.django_db
