@@ -39,6 +39,7 @@ def test_it_is_named_as_its_space(local: EmbeddingProvider) -> None:
         ("The cat sits outside", "The dog plays in the garden", 0.2838),
         ("A man is playing guitar", "A woman watches TV", -0.0327),
         ("The new movie is awesome", "The new movie is so great", 0.8939),
+        # The bare words; a topic around them brings related ideas nearer.
         ("phishing", "pretexting", 0.201),
         ("phishing", "buffer overflow", 0.064),
     ],
