@@ -1,0 +1,1 @@
+"""Measurements of speed and quality, against raw SQL and peers."""
