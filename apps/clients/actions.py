@@ -1,13 +1,17 @@
 """Making and revoking API keys (api.md, Who calls)."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from django.db import connection
 
 from apps.audit.context import audited_as
 from apps.clients import secrets
-from apps.clients.models import ApiKey, Scope, Source
+from apps.clients.models import ApiKey, IdempotencyRecord, Scope, Source
+from apps.clients.queries import SQL
 from apps.core.actors import Actor
+from apps.core.database import insert
 from apps.core.errors import Invalid, Problem
 from apps.rules.scopes import is_learner_id
 
@@ -32,20 +36,35 @@ def create_key(*, draft: KeyDraft, actor: Actor, now: dt.datetime) -> tuple[ApiK
     """
     _refuse_wrong_draft(draft, now)
     text = secrets.new_key()
+    key = _build(draft, text, now)
     with audited_as(actor=actor, verb="key.create", now=now):
-        key = ApiKey.objects.create(
-            name=draft.name,
-            prefix=text[: secrets.SHOWN_CHARS],
-            key_hash=secrets.key_hash(text),
-            scopes=sorted(set(draft.scopes)),
-            sources=sorted(set(draft.sources)),
-            topics=sorted(set(draft.topics)),
-            learner_prefix=draft.learner_prefix,
-            rate_per_minute=draft.rate_per_minute,
-            created_at=now,
-            expires_at=draft.expires_at,
-        )
+        key.save(force_insert=True)
     return key, text
+
+
+def ensure_key(*, text: str, draft: KeyDraft, actor: Actor, now: dt.datetime) -> ApiKey:
+    """The key of that text, made of ``draft`` where there is none; one that was revoked stays so."""
+    _refuse_wrong_draft(draft, now)
+    key = _build(draft, text, now)
+    with audited_as(actor=actor, verb="key.create", now=now):
+        if insert(key):
+            return key
+    return ApiKey.objects.get(key_hash=key.key_hash)
+
+
+def _build(draft: KeyDraft, text: str, now: dt.datetime) -> ApiKey:
+    return ApiKey(
+        name=draft.name,
+        prefix=text[: secrets.SHOWN_CHARS],
+        key_hash=secrets.key_hash(text),
+        scopes=sorted(set(draft.scopes)),
+        sources=sorted(set(draft.sources)),
+        topics=sorted(set(draft.topics)),
+        learner_prefix=draft.learner_prefix,
+        rate_per_minute=draft.rate_per_minute,
+        created_at=now,
+        expires_at=draft.expires_at,
+    )
 
 
 def revoke_key(*, key: ApiKey, actor: Actor, now: dt.datetime) -> ApiKey:
@@ -80,3 +99,25 @@ def _refuse_wrong_draft(draft: KeyDraft, now: dt.datetime) -> None:
 def _unknown(given: Sequence[str], known: Sequence[str], pointer: str) -> list[Problem]:
     wrong = [word for word in given if word not in known]
     return [Problem("unknown", f"{word!r} is none of {', '.join(known)}", pointer) for word in wrong]
+
+
+def note_last_uses(*, uses: Mapping[int, dt.datetime]) -> int:
+    """Carry the times at which keys were last used to their rows; older ones change nothing. Gives how many did."""
+    with connection.cursor() as cursor:
+        cursor.execute(SQL["note_last_uses"].text, {"ids": list(uses), "times": list(uses.values())})
+        changed: int = cursor.rowcount
+    return changed
+
+
+def rename_topic_in_bindings(*, old: str, new: str, actor: Actor, now: dt.datetime) -> None:
+    """Keep keys bound to a topic whose slug changes; else they would lose it, and gain the slug's next owner."""
+    with audited_as(actor=actor, verb="key.follow-topic", now=now):
+        for key in ApiKey.objects.select_for_update().filter(topics__contains=[old]).order_by("id"):
+            key.topics = sorted({new if slug == old else slug for slug in key.topics})
+            key.save(update_fields=["topics"])
+
+
+def forget_answers(*, before: dt.datetime) -> int:
+    """Delete the answers that were kept for retries before that time; gives how many there were."""
+    deleted, _ = IdempotencyRecord.objects.filter(created_at__lt=before).delete()
+    return deleted

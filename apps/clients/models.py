@@ -63,17 +63,20 @@ class ApiKey(models.Model):
 
 
 class IdempotencyRecord(models.Model):
-    """One ``Idempotency-Key`` of one API key: the request it stood for, and the answer once there is one."""
+    """The answer that one ``Idempotency-Key`` of one API key got, written with the effect it answers for.
+
+    ``response`` is the body as it was sent, byte for byte. There is no row for a request that is still
+    running, failed or was refused: it left nothing behind, and may be sent again.
+    """
 
     id = models.BigAutoField(primary_key=True)
     api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=200)
-    request_hash = models.CharField(max_length=64, help_text="SHA-256 over method, path and body.")
-    status = models.PositiveSmallIntegerField(null=True, blank=True)
-    response = models.JSONField(null=True, blank=True)
+    request_hash = models.CharField(max_length=64, help_text="SHA-256 over method, address and body.")
+    status = models.PositiveSmallIntegerField()
+    response = models.TextField()
     headers = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
-    leased_until = models.DateTimeField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["api_key", "key"], name="idempotency_key_once")]

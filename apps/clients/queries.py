@@ -7,7 +7,7 @@ from apps.core.api.access import Access
 from apps.core.database import fetch_prepared
 from apps.core.sql import statements
 
-_SQL = statements(Path(__file__).parent / "sql" / "keys.sql")
+SQL = statements(Path(__file__).parent / "sql" / "keys.sql")
 
 
 def access_by_key(key: str) -> Access | None:
@@ -15,7 +15,7 @@ def access_by_key(key: str) -> Access | None:
 
     It is found by its hash in an index: how long that takes says nothing about the key.
     """
-    rows = fetch_prepared(_SQL["usable_key"].text, {"key_hash": key_hash(key)})
+    rows = fetch_prepared(SQL["usable_key"].text, {"key_hash": key_hash(key)})
     if not rows:
         return None
     key_id, name, scopes, sources, topics, learner_prefix, rate = rows[0]

@@ -5,6 +5,7 @@ import re
 import secrets
 
 PREFIX = "lode_"
+RANDOM_BYTES = 32
 SHOWN_CHARS = 12
 """How much of a key stands in lists, to know it by: 42 of its 256 random bits."""
 
@@ -13,7 +14,7 @@ SHAPE = re.compile(r"lode_[A-Za-z0-9_-]{43}")
 
 def new_key() -> str:
     """A fresh key: a prefix that scanners of leaked secrets can find, and 256 random bits."""
-    return PREFIX + secrets.token_urlsafe(32)
+    return PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
 
 
 def key_hash(key: str) -> str:

@@ -1,5 +1,6 @@
 """What PostgreSQL offers beside tables: locks by name, and prepared statements."""
 
+import hashlib
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
@@ -28,6 +29,19 @@ def hold(lock: Lock) -> None:
         raise RuntimeError(f"{lock.name} is held for a transaction, and none is running")
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [lock.value])
+
+
+def try_hold(name: str) -> bool:
+    """Hold the lock of that name until the running transaction ends, or say that another holds it.
+
+    A holder that dies gives the lock back with its connection: no lease, and no clock. Names are hashed
+    to 64 bits, so two names could share a lock, and nobody will live to see it.
+    """
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+        (held,) = cursor.fetchone() or (False,)
+    return bool(held)
 
 
 def insert(row: Model) -> bool:

@@ -6,14 +6,14 @@ import secrets
 from pathlib import Path
 
 
-def kept_secret(path: Path, *, length: int = 50) -> str:
-    """The secret in ``path``, made there (mode 0600) if it is not yet.
+def kept_secret(path: Path, *, length: int = 50, prefix: str = "") -> str:
+    """The secret in ``path``, made there (mode 0600) if it is not yet, from ``length`` random bytes.
 
     Two processes that start at once agree: a whole file is linked into place, and the loser reads it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
-        _link_into_place(path, secrets.token_urlsafe(length))
+        _link_into_place(path, prefix + secrets.token_urlsafe(length))
     return path.read_text(encoding="utf-8").strip()
 
 

@@ -125,6 +125,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": cache_url(LODE_VAR),
+        # Whatever is cached can be done without: a Redis that hangs must not hold a request.
+        "OPTIONS": {"socket_timeout": 0.25, "socket_connect_timeout": 0.25},
     }
 }
 
@@ -141,6 +143,10 @@ CELERY_TASK_SOFT_TIME_LIMIT = 1400
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "note-last-uses": {"task": "clients.note_last_uses", "schedule": 60.0},
+    "forget-answers": {"task": "clients.forget_answers", "schedule": 3600.0},
+}
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 
 LANGUAGE_CODE = "en"
@@ -162,6 +168,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.core.api.parsers.StrictJSONParser"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["apps.clients.authentication.KeyAuthentication"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.clients.throttles.KeyThrottle"],
     "DEFAULT_PERMISSION_CLASSES": ["apps.core.api.access.HasScope"],
     "EXCEPTION_HANDLER": "apps.core.api.problems.exception_handler",
     "URL_FORMAT_OVERRIDE": None,
@@ -178,6 +185,9 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 }
 
 UNFOLD: dict[str, Any] = {"SITE_TITLE": "Lode", "SITE_HEADER": "Lode", "SITE_SYMBOL": "hub"}
+
+# How long the answer of a write is kept for a retry under the same Idempotency-Key.
+LODE_IDEMPOTENCY_HOURS: int = env.int("LODE_IDEMPOTENCY_HOURS", default=24)
 
 # Which model makes the vectors; see apps.embeddings.registry.
 LODE_EMBEDDING_PROVIDER: str = env.str("LODE_EMBEDDING_PROVIDER", default="local")

@@ -14,12 +14,7 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 DATABASES = {"default": base.database(LODE_VAR)}
 # Django empties tables between transactional tests with TRUNCATE, which the audit otherwise refuses.
 DATABASES["default"]["OPTIONS"]["options"] += " -c lode.flush=allowed"
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": base.cache_url(LODE_VAR),
-    }
-}
+CACHES = {"default": {**base.CACHES["default"], "LOCATION": base.cache_url(LODE_VAR)}}
 CELERY_BROKER_URL = base.broker_url(LODE_VAR)
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT = Path(tempfile.gettempdir()) / "lode-static-of-tests"

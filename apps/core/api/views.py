@@ -4,6 +4,7 @@ import http
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -34,8 +35,17 @@ class ApiView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Before the handler: DRF's checks, then the query parameters."""
+        self.now = timezone.now()
         super().initial(request, *args, **kwargs)
         self.parameters = self._parameters(request)
+
+    def check_permissions(self, request: Request) -> None:
+        """Throttled first: a refusal costs a key as much as an answer."""
+        super().check_throttles(request)
+        super().check_permissions(request)
+
+    def check_throttles(self, request: Request) -> None:
+        """Done already, before permissions."""
 
     @property
     def access(self) -> Access:
