@@ -2,14 +2,16 @@
 
 import datetime as dt
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
+
+from django.db.models import F
 
 from apps.audit.context import audited_as
 from apps.catalog.models import Concept, ConceptName, Topic
 from apps.core.actors import Actor
 from apps.core.database import insert
-from apps.core.errors import Conflict, Invalid, Problem
+from apps.core.errors import Conflict, Invalid, Problem, refuse_stale
 from apps.core.queue import Task, enqueue_on_commit
 from apps.rules.slugs import is_slug, slugify
 
@@ -35,12 +37,23 @@ def create_topic(
     return topic, False
 
 
-def change_topic(*, topic: Topic, changes: dict[str, Any], actor: Actor, now: dt.datetime) -> Topic:
-    """Change a topic's slug, title or description. Raises Conflict where the new slug is taken."""
+def change_topic(
+    *,
+    topic: Topic,
+    changes: Mapping[str, Any],
+    expected_version: int | None = None,
+    actor: Actor,
+    now: dt.datetime,
+) -> Topic:
+    """Change a topic's slug, title or description.
+
+    Raises Stale where the topic is of another version than ``expected_version``, Conflict where the new
+    slug is taken.
+    """
     if "slug" in changes:
         _refuse_non_slug(changes["slug"])
     with audited_as(actor=actor, verb="topic.change", now=now):
-        held = _hold(topic)
+        held = _hold(topic, expected_version)
         taken = Topic.objects.filter(slug=changes.get("slug", held.slug)).exclude(id=held.id).first()
         if taken is not None:
             raise _exists("topic", taken)
@@ -70,35 +83,46 @@ def create_concept(
     return fresh, True
 
 
-def change_concept(*, concept: Concept, changes: dict[str, Any], actor: Actor, now: dt.datetime) -> Concept:
+def change_concept(
+    *,
+    concept: Concept,
+    changes: Mapping[str, Any],
+    expected_version: int | None = None,
+    actor: Actor,
+    now: dt.datetime,
+) -> Concept:
     """Change a concept's slug, title, definition or aliases (the whole list).
 
-    A new slug moves every entry that named the old one; both names stay one namespace.
+    A new slug moves every entry that named the old one; both names stay one namespace. Raises Stale
+    where the concept is of another version than ``expected_version``.
     """
     if "slug" in changes:
         _refuse_non_slug(changes["slug"])
     with audited_as(actor=actor, verb="concept.change", now=now):
-        held = _hold(concept)
+        held = _hold(concept, expected_version)
         _refuse_taken_names(held, [changes.get("slug", held.slug)], "/slug")
-        aliases = changes.pop("aliases", None)
-        changed = _write(held, changes, now)
-        if aliases is not None:
-            _set_aliases(changed, aliases)
+        changed = _write(held, {name: value for name, value in changes.items() if name != "aliases"}, now)
+        if "aliases" in changes and _set_aliases(changed, changes["aliases"]):
+            _count_version(changed)
         enqueue_on_commit(Task.EMBED_PENDING)
     return changed
 
 
-def archive(*, row: Authored, actor: Actor, now: dt.datetime) -> Authored:
+def archive(
+    *, row: Authored, expected_version: int | None = None, actor: Actor, now: dt.datetime
+) -> Authored:
     """Retire a topic or concept; a second call changes nothing (api.md, Curriculum)."""
     with audited_as(actor=actor, verb=f"{_kind(row)}.archive", now=now):
-        held = _hold(row)
+        held = _hold(row, expected_version)
         return held if held.archived_at else _write(held, {"archived_at": now}, now)
 
 
-def restore(*, row: Authored, actor: Actor, now: dt.datetime) -> Authored:
+def restore(
+    *, row: Authored, expected_version: int | None = None, actor: Actor, now: dt.datetime
+) -> Authored:
     """Bring an archived topic or concept back; a second call changes nothing."""
     with audited_as(actor=actor, verb=f"{_kind(row)}.restore", now=now):
-        held = _hold(row)
+        held = _hold(row, expected_version)
         return _write(held, {"archived_at": None}, now) if held.archived_at else held
 
 
@@ -106,11 +130,13 @@ def _kind(row: Topic | Concept) -> str:
     return row._meta.model_name or ""
 
 
-def _hold(row: Authored) -> Authored:
-    return type(row)._default_manager.select_for_update().get(pk=row.pk)
+def _hold(row: Authored, expected_version: int | None) -> Authored:
+    held = type(row)._default_manager.select_for_update().get(pk=row.pk)
+    refuse_stale(current=held.version, expected=expected_version)
+    return held
 
 
-def _write(row: Authored, changes: dict[str, Any], now: dt.datetime) -> Authored:
+def _write(row: Authored, changes: Mapping[str, Any], now: dt.datetime) -> Authored:
     for name, value in {**changes, "updated_at": now}.items():
         setattr(row, name, value)
     row.save(update_fields=[*changes, "updated_at"])
@@ -133,14 +159,22 @@ def _alias_slugs(concept: Concept) -> set[str | None]:
     return set(concept.names.filter(is_canonical=False).values_list("slug", flat=True))
 
 
-def _set_aliases(concept: Concept, aliases: Sequence[str]) -> None:
+def _set_aliases(concept: Concept, aliases: Sequence[str]) -> bool:
+    """Make ``aliases`` the concept's, and say whether any came or went."""
     wanted = _alias_names(concept, aliases)
     _refuse_taken_names(concept, list(wanted), "/aliases")
-    concept.names.filter(is_canonical=False).exclude(slug__in=wanted).delete()
+    gone, _ = concept.names.filter(is_canonical=False).exclude(slug__in=wanted).delete()
     kept = _alias_slugs(concept)
     rows = [ConceptName(concept=concept, slug=slug, name=name) for slug, name in wanted.items()]
-    ConceptName.objects.bulk_create([row for row in rows if row.slug not in kept])
+    come = ConceptName.objects.bulk_create([row for row in rows if row.slug not in kept])
     enqueue_on_commit(Task.EMBED_PENDING)
+    return bool(gone or come)
+
+
+def _count_version(concept: Concept) -> None:
+    """Count a change of the aliases, which stand in a table of their own, as one of the concept."""
+    Concept.objects.filter(pk=concept.pk).update(version=F("version") + 1)
+    concept.refresh_from_db(fields=["version"])
 
 
 def _alias_names(concept: Concept, aliases: Sequence[str]) -> dict[str, str]:

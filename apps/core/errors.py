@@ -55,3 +55,13 @@ class Forbidden(Refusal):
 
 class Stale(Refusal):
     """The caller decided on an older version than the current one."""
+
+
+def refuse_stale(*, current: int, expected: int | None) -> None:
+    """Raise Stale, with the current version, where a change was decided on another; None was decided on none.
+
+    Called under the row's lock: what is asked for before it may be old when the row is written.
+    """
+    if expected is not None and expected != current:
+        detail = f"it was changed meanwhile: its version is {current}, and {expected} was decided on"
+        raise Stale("stale", detail, extra={"version": current})

@@ -10,7 +10,7 @@ from uuid import UUID
 from apps.audit.context import audited_as
 from apps.core.actors import Actor
 from apps.core.database import Lock, hold, insert
-from apps.core.errors import Conflict, Invalid
+from apps.core.errors import Conflict, Invalid, refuse_stale
 from apps.edges import queries
 from apps.edges.models import Edge, EdgeLedger, EdgeObservation, EdgeType
 from apps.entries.models import Entry, LedgerKind, Provenance
@@ -182,15 +182,22 @@ def _without_cycle(edge: Edge, wanted: Decimal, *, dials: DialValues) -> Decimal
 
 
 def change_edge(
-    *, edge: Edge, changes: Mapping[str, Any], dials: DialValues, actor: Actor, now: dt.datetime
+    *,
+    edge: Edge,
+    changes: Mapping[str, Any],
+    expected_version: int | None = None,
+    dials: DialValues,
+    actor: Actor,
+    now: dt.datetime,
 ) -> Edge:
     """Change an edge's condition, rationale or confidence; its ends and type are its identity.
 
-    Raises Invalid ``cycle`` where the new confidence would lift a prerequisite into one.
+    Raises Invalid ``cycle`` where the new confidence would lift a prerequisite into one, and Stale where
+    the edge is of another version than ``expected_version``.
     """
     with audited_as(actor=actor, verb="edge.change", now=now):
         hold(Lock.PREREQUISITES)
-        held = Edge.objects.select_for_update().get(pk=edge.pk)
+        held = _hold(edge, expected_version)
         for name in CONTENT:
             setattr(held, name, changes.get(name, getattr(held, name)))
         if changes.get("confidence") is not None:
@@ -198,6 +205,12 @@ def change_edge(
         held.updated_at = now
         held.save()
     held.refresh_from_db()
+    return held
+
+
+def _hold(edge: Edge, expected_version: int | None) -> Edge:
+    held = Edge.objects.select_for_update().get(pk=edge.pk)
+    refuse_stale(current=held.version, expected=expected_version)
     return held
 
 
@@ -211,7 +224,10 @@ def _set_confidence(edge: Edge, confidence: Decimal, *, dials: DialValues, now: 
     refuse_cycle(edge, dials=dials)
 
 
-def delete_edge(*, edge: Edge, actor: Actor, now: dt.datetime) -> None:
-    """Delete an edge for good, with its observations and ledger; the audit keeps what it was."""
+def delete_edge(*, edge: Edge, expected_version: int | None = None, actor: Actor, now: dt.datetime) -> None:
+    """Delete an edge for good, with its observations and ledger; the audit keeps what it was. Twice is once."""
     with audited_as(actor=actor, verb="edge.delete", now=now):
-        Edge.objects.filter(pk=edge.pk).delete()
+        held = Edge.objects.select_for_update().filter(pk=edge.pk).first()
+        if held is not None:
+            refuse_stale(current=held.version, expected=expected_version)
+            held.delete()

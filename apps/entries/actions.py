@@ -13,7 +13,7 @@ from apps.catalog.actions import nearest_concept
 from apps.catalog.models import Concept, Topic
 from apps.core.actors import Actor
 from apps.core.database import insert
-from apps.core.errors import Conflict, Invalid
+from apps.core.errors import Conflict, Invalid, refuse_stale
 from apps.core.queue import Task, enqueue_on_commit
 from apps.entries import ledger
 from apps.entries.models import Entry, LadderStep, Maturity, MemorySource, Provenance
@@ -134,15 +134,22 @@ def _same(wanted: Entry, found: Entry) -> Entry:
 
 
 def change_entry(
-    *, entry: Entry, changes: Mapping[str, Any], dials: DialValues, actor: Actor, now: dt.datetime
+    *,
+    entry: Entry,
+    changes: Mapping[str, Any],
+    expected_version: int | None = None,
+    dials: DialValues,
+    actor: Actor,
+    now: dt.datetime,
 ) -> Entry:
     """Change an entry's content, concept, maturity or confidence; scope and topic are its own for ever.
 
     An author's edit lifts a row that has fallen below its floor back to it (rules.md 8). Raises Invalid
-    for an unknown concept, Conflict where the new identity is taken or the entry is no row.
+    for an unknown concept, Stale where the entry is of another version than ``expected_version``, Conflict
+    where the new identity is taken or the entry is no row.
     """
     with audited_as(actor=actor, verb="entry.change", now=now):
-        held = Entry.objects.select_for_update().get(pk=entry.pk)
+        held = _hold(entry, expected_version)
         _refuse_retired(held)
         _apply(held, changes)
         _move_confidence(held, changes.get("confidence"), dials=dials, now=now)
@@ -150,6 +157,12 @@ def change_entry(
         _save(held)
         enqueue_on_commit(Task.EMBED_PENDING)
     held.refresh_from_db()
+    return held
+
+
+def _hold(entry: Entry, expected_version: int | None) -> Entry:
+    held = Entry.objects.select_for_update().get(pk=entry.pk)
+    refuse_stale(current=held.version, expected=expected_version)
     return held
 
 
@@ -196,10 +209,12 @@ def _save(entry: Entry) -> None:
         raise Conflict("exists", "the identity is another entry's", "/concept", extra=where) from error
 
 
-def archive_entry(*, entry: Entry, actor: Actor, now: dt.datetime) -> Entry:
+def archive_entry(
+    *, entry: Entry, expected_version: int | None = None, actor: Actor, now: dt.datetime
+) -> Entry:
     """Retire an entry: it is kept, keeps its identity, and is never retrieved. Twice is once."""
     with audited_as(actor=actor, verb="entry.archive", now=now):
-        held = Entry.objects.select_for_update().get(pk=entry.pk)
+        held = _hold(entry, expected_version)
         if held.archived_at is None:
             held.maturity, held.archived_at, held.updated_at = Maturity.ARCHIVED, now, now
             held.save(update_fields=["maturity", "archived_at", "updated_at"])
@@ -207,10 +222,17 @@ def archive_entry(*, entry: Entry, actor: Actor, now: dt.datetime) -> Entry:
     return held
 
 
-def restore_entry(*, entry: Entry, dials: DialValues, actor: Actor, now: dt.datetime) -> Entry:
+def restore_entry(
+    *,
+    entry: Entry,
+    expected_version: int | None = None,
+    dials: DialValues,
+    actor: Actor,
+    now: dt.datetime,
+) -> Entry:
     """Bring an archived entry back as a candidate, at the candidate floor at least (api.md). Twice is once."""
     with audited_as(actor=actor, verb="entry.restore", now=now):
-        held = Entry.objects.select_for_update().get(pk=entry.pk)
+        held = _hold(entry, expected_version)
         if held.archived_at is not None:
             floor = confidences.floor(Maturity.CANDIDATE, dials) or held.confidence
             ledger.set_confidence(held, max(held.confidence, floor), now=now)

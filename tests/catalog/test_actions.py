@@ -7,7 +7,7 @@ from django.db import connection
 
 from apps.catalog.actions import archive, change_concept, change_topic, create_concept, create_topic, restore
 from apps.catalog.models import Concept, Topic
-from apps.core.errors import Conflict, Invalid
+from apps.core.errors import Conflict, Invalid, Stale
 from apps.core.invariants import findings
 from tests.factories import ACTOR, NOW, make_concept, make_entry, make_topic
 from tests.threads import in_threads
@@ -89,3 +89,35 @@ def test_twenty_identical_writes_leave_one_topic_and_one_concept() -> None:
     for results in (topics, concepts):
         assert [result for result in results if isinstance(result, BaseException)] == []
     assert (Topic.objects.count(), Concept.objects.count()) == (1, 1)
+
+
+class TestStale:
+    def test_a_topic(self) -> None:
+        topic = make_topic()
+        change_topic(topic=topic, changes={"title": "First"}, expected_version=1, actor=ACTOR, now=NOW)
+        with pytest.raises(Stale) as refusal:
+            change_topic(topic=topic, changes={"title": "Second"}, expected_version=1, actor=ACTOR, now=NOW)
+        assert refusal.value.extra == {"version": 2}
+        with pytest.raises(Stale):
+            archive(row=topic, expected_version=1, actor=ACTOR, now=NOW)
+        topic.refresh_from_db()
+        assert (topic.title, topic.archived_at) == ("First", None)
+
+    def test_a_concept(self) -> None:
+        made, _ = concept("nonce-reuse")
+        change_concept(concept=made, changes={"title": "First"}, expected_version=1, actor=ACTOR, now=NOW)
+        with pytest.raises(Stale):
+            change_concept(
+                concept=made, changes={"title": "Second"}, expected_version=1, actor=ACTOR, now=NOW
+            )
+        with pytest.raises(Stale):
+            restore(row=made, expected_version=1, actor=ACTOR, now=NOW)
+
+    def test_a_change_of_aliases_counts_as_one_of_the_concept(self) -> None:
+        made, _ = concept("nonce-reuse", aliases=["IV reuse"])
+        again = change_concept(concept=made, changes={"aliases": ["IV reuse"]}, actor=ACTOR, now=NOW)
+        assert again.version == 1
+        more = change_concept(
+            concept=made, changes={"aliases": ["IV reuse", "Same nonce"]}, actor=ACTOR, now=NOW
+        )
+        assert more.version == 2

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from apps.core.errors import Conflict, Invalid
+from apps.core.errors import Conflict, Invalid, Stale
 from apps.core.invariants import findings
 from apps.dials.queries import get_dials
 from apps.edges import actions
@@ -158,8 +158,21 @@ def test_delete_takes_what_hangs_on_it(dials: DialValues) -> None:
     edge = observe_edge(
         source=a, target=b, edge_type="related", session=uuid4(), dials=dials, actor=ACTOR, now=NOW
     )
-    delete_edge(edge=edge, actor=ACTOR, now=NOW)
+    for _ in range(2):
+        delete_edge(edge=edge, actor=ACTOR, now=NOW)
     assert (Edge.objects.count(), EdgeObservation.objects.count()) == (0, 0)
+
+
+def test_what_was_decided_on_an_older_version_is_refused(dials: DialValues) -> None:
+    edge = made(dials, make_entry(), make_entry())
+    given: dict[str, Any] = {"edge": edge, "expected_version": 1, "actor": ACTOR, "now": NOW}
+    change_edge(changes={"rationale": "First"}, dials=dials, **given)
+    with pytest.raises(Stale):
+        change_edge(changes={"rationale": "Second"}, dials=dials, **given)
+    with pytest.raises(Stale):
+        delete_edge(**given)
+    edge.refresh_from_db()
+    assert (edge.rationale, edge.version) == ("First", 2)
 
 
 @pytest.mark.django_db(transaction=True)

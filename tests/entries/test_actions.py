@@ -7,7 +7,7 @@ import pytest
 
 from apps.catalog.actions import create_concept
 from apps.catalog.models import Concept
-from apps.core.errors import Conflict, Invalid, Refusal
+from apps.core.errors import Conflict, Invalid, Refusal, Stale
 from apps.core.invariants import findings
 from apps.dials.queries import get_dials
 from apps.entries.actions import EntryDraft, archive_entry, change_entry, create_entry, restore_entry
@@ -126,6 +126,18 @@ class TestChange:
         for entry in (make_entry(maturity="archived"), make_entry(superseded_at=NOW)):
             with pytest.raises(Conflict, match="only a row"):
                 change_entry(entry=entry, changes={"title": "x"}, dials=dials, actor=ACTOR, now=NOW)
+
+    def test_a_change_decided_on_an_older_version_is_refused(self, dials: DialValues) -> None:
+        entry = make_entry()
+        given: dict[str, Any] = {"entry": entry, "expected_version": 1, "actor": ACTOR, "now": NOW}
+        change_entry(changes={"title": "First"}, dials=dials, **given)
+        with pytest.raises(Stale) as refusal:
+            change_entry(changes={"title": "Second"}, dials=dials, **given)
+        assert refusal.value.extra == {"version": 2}
+        with pytest.raises(Stale):
+            archive_entry(**given)
+        entry.refresh_from_db()
+        assert (entry.title, entry.maturity) == ("First", "candidate")
 
 
 class TestArchive:
