@@ -17,7 +17,7 @@ def shared() -> "redis.Redis":
     Whoever uses it can do without: a Redis that is down may cost a feature, and never a request.
     """
     return redis.Redis.from_url(
-        settings.CACHES["default"]["LOCATION"],
+        str(settings.CACHES["default"]["LOCATION"]),
         socket_timeout=PATIENCE_SECONDS,
         socket_connect_timeout=PATIENCE_SECONDS,
         retry=Retry(NoBackoff(), 0),
