@@ -56,6 +56,9 @@ def exclusive(file: Path) -> Iterator[int | None]:
 
 
 def is_held(file: Path) -> bool:
-    """Whether any process holds a lock on ``file``."""
-    with exclusive(file) as descriptor:
-        return descriptor is None
+    """Whether any process holds a lock on ``file`` (nobody does where it is gone)."""
+    try:
+        with exclusive(file) as descriptor:
+            return descriptor is None
+    except FileNotFoundError:
+        return False

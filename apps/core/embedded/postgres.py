@@ -30,10 +30,9 @@ _SETTINGS = {
     "log_timezone": "UTC",
     "timezone": "UTC",
 }
-# Only what an operating system's crash can harm: for clusters that hold nothing but tests.
+# A crash of the machine may harm it, a crash of PostgreSQL may not: for clusters that hold nothing but tests.
 _FAST = {
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "wal_level": "minimal",
     "max_wal_senders": "0",
@@ -48,7 +47,7 @@ class Postgres(Server):
     title = "PostgreSQL"
     slug = "postgres"
     stop_signal = signal.SIGINT  # "fast": open transactions are rolled back
-    alarm = re.compile("FATAL|PANIC")
+    alarm = re.compile("PANIC|FATAL:  (?!the database system is)")
 
     def __init__(self, places: Places, say: Callable[[str], None], *, fast: bool = False) -> None:
         super().__init__(places, say)
@@ -69,14 +68,14 @@ class Postgres(Server):
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [str(binaries.postgres(self.places) / "postgres"), "-D", str(self.data), *options]
 
-    def install(self) -> None:
+    def install(self, descriptor: int) -> None:
         self._write("pg_hba.conf", "local all all peer map=lode\n")
         name = person().replace('"', '""')
         self._write(
             "pg_ident.conf", "".join(f'lode "{name}" {role}\n' for role in (locations.ROLE, SUPERUSER))
         )
         if not self.data.exists():
-            self._make_cluster()
+            self._make_cluster(descriptor)
         elif (found := (self.data / "PG_VERSION").read_text().strip()) != binaries.POSTGRES_MAJOR:
             raise EmbeddedError(
                 f"The data in {self.data} is of PostgreSQL {found}, and this Lode brings "
@@ -106,8 +105,11 @@ class Postgres(Server):
 
     def finish(self) -> None:
         super().finish()
-        if not self._is_complete():
-            self._complete()
+        try:
+            if not self._is_complete():
+                self._complete()
+        except psycopg.Error as error:
+            raise EmbeddedError(f"The database cannot be made in {self.data}: {error}") from error
 
     def _write(self, name: str, text: str) -> None:
         """Put a configuration file into the home, for the servers' account to read."""
@@ -119,15 +121,15 @@ class Postgres(Server):
             os.chown(draft, -1, self.places.account.gid)
         draft.replace(file)
 
-    def _make_cluster(self) -> None:
+    def _make_cluster(self, descriptor: int) -> None:
         """Make the cluster beside its place, and move it there whole: a kill half-way leaves no half of one."""
         draft = self.data.with_name("postgres.draft")
         shutil.rmtree(draft, ignore_errors=True)
         folders.make_private(draft, self.places.account)
-        self._run_initdb(draft)
+        self._run_initdb(draft, descriptor)
         draft.rename(self.data)
 
-    def _run_initdb(self, folder: Path) -> None:
+    def _run_initdb(self, folder: Path, descriptor: int) -> None:
         # The built-in locale orders alike on every machine, and no upgrade of the C library breaks an index.
         locale = ["--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"]
         command = [
@@ -139,17 +141,19 @@ class Postgres(Server):
             *locale,
         ]
         command += ["--auth=peer", "--no-instructions", *(["--no-sync"] if self.fast else [])]
-        process = self.places.account.popen(command, log=subprocess.PIPE, environment=surroundings())
-        said = process.communicate()[0].decode(errors="replace").strip().splitlines()
+        with self.places.account.popen(
+            command, log=subprocess.PIPE, pass_fds=(descriptor,), environment=surroundings()
+        ) as process:
+            said = process.communicate()[0].decode(errors="replace").strip().splitlines()
         if process.returncode:
             telling = [line for line in said if "error" in line or "FATAL" in line] or said or ["no reason"]
             raise EmbeddedError(f"PostgreSQL's data cannot be made in {folder.parent}: {telling[0]}")
 
-    def _connect(self, database: str, *, user: str = SUPERUSER) -> psycopg.Connection[tuple[object, ...]]:
+    def _connect(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(
             host=str(self.places.sockets),
             port=locations.PORT,
-            user=user,
+            user=SUPERUSER,
             dbname=database,
             autocommit=True,
             connect_timeout=5,
@@ -168,12 +172,12 @@ class Postgres(Server):
 
     def _is_complete(self) -> bool:
         """Whether database, role and a current vector extension are there."""
-        try:
-            with self._connect(locations.DATABASE, user=locations.ROLE) as connection:
-                current = "SELECT installed_version = default_version FROM pg_available_extensions"
-                return connection.execute(f"{current} WHERE name = 'vector'").fetchone() == (True,)
-        except psycopg.OperationalError:
-            return False
+        with self._connect("postgres") as connection:
+            if not _any(connection, "SELECT 1 FROM pg_database WHERE datname = %s", locations.DATABASE):
+                return False
+        with self._connect(locations.DATABASE) as connection:
+            current = "SELECT 1 FROM pg_available_extensions WHERE name = %s AND installed_version = default_version"
+            return _any(connection, current, "vector")
 
     def _complete(self) -> None:
         """Make what is missing. The role is no superuser, so new databases bring the extension along."""

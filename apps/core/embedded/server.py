@@ -47,6 +47,7 @@ class Server(ABC):
         self.lock_file = places.home / f"{self.slug}.lock"
         self.log_file = places.logs / f"{self.slug}.log"
         self._launched: subprocess.Popen[bytes] | None = None
+        self._is_fresh = False
         self._log_begins = 0
 
     @abstractmethod
@@ -54,8 +55,8 @@ class Server(ABC):
         """The command that runs it in the foreground."""
 
     @abstractmethod
-    def install(self) -> None:
-        """Make its data and configuration where they are missing."""
+    def install(self, descriptor: int) -> None:
+        """Make its data and configuration where they are missing; a process that does so holds the lock too."""
 
     @abstractmethod
     def mend(self) -> None:
@@ -75,12 +76,16 @@ class Server(ABC):
 
     def begin(self) -> None:
         """Launch it unless it lives; does not wait until it answers."""
+        self._is_fresh = False
         with locks.exclusive(self.lock_file) as descriptor:
             if descriptor is None or self.main_process() is not None:
                 return
+            if self._launched is not None:
+                self._launched.wait()  # the free lock says that it is dead
             self.mend()
-            self.install()
+            self.install(descriptor)
             self._launched = self._launch(descriptor)
+            self._is_fresh = True
 
     def finish(self) -> None:
         """Wait until it answers, for as long as it lives: a long recovery is no failure.
@@ -90,9 +95,9 @@ class Server(ABC):
         waiting = _Patience(self)
         while not self.answers():
             if not self.lives():
-                if self._launched is not None:
+                if self._is_fresh:
                     raise EmbeddedError(f"{self.title} does not start: {self._last_words()}")
-                self.begin()  # it was another's, and has died meanwhile
+                self.begin()  # what we joined was about to die
             waiting.think()
             time.sleep(_POLL)
 
@@ -107,13 +112,13 @@ class Server(ABC):
         found = processes.owned_by(self.places.account.uid, self.is_main)
         return found[0] if found else None
 
-    def stop(self) -> None:
-        """Ask it to finish, and end what has not done so in time; waits until nothing of it lives."""
+    def stop(self, *, patience: float = _STOP_WITHIN) -> None:
+        """Ask it to finish, and end what has not done so in ``patience`` seconds; nothing of it lives then."""
         main = self.main_process()
         processes.send([main] if main else self._children(), self.stop_signal)
-        if self._gone_within(_STOP_WITHIN):
+        if self._gone_within(patience):
             return
-        self.say(f"{self.title} has not stopped in {_STOP_WITHIN:.0f} s and is ended.")
+        self.say(f"{self.title} has not stopped in {patience:g} s and is ended.")
         self.end()
 
     def end(self) -> None:

@@ -30,7 +30,7 @@ class Valkey(Server):
         # Its command line must stay as it is: that is how it is found again.
         return [str(binaries.valkey(self.places)), *listen, *keep, *memory, "--set-proc-title", "no"]
 
-    def install(self) -> None:
+    def install(self, descriptor: int) -> None:
         folders.make_private(self.places.home / "valkey", self.places.account)
 
     def mend(self) -> None:

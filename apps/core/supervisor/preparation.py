@@ -1,0 +1,73 @@
+"""What has to be in the database before Lode serves: tables, a curriculum to try, a login, a key.
+
+The supervisor stands low in the import ladder, so what belongs to other apps is called by the name of
+its management command. Each does nothing where its work is done.
+"""
+
+import io
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.management import call_command, get_commands
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from apps.core.first_admin import FirstAdmin, ensure_admin
+from apps.core.supervisor.errors import SupervisorError
+from apps.core.supervisor.terminal import Terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to get in: the first administrator, and a key for tutor clients (None without the demo)."""
+
+    admin: FirstAdmin
+    key: str | None
+
+
+def prepare(terminal: Terminal, *, demo: bool) -> Access:
+    """Bring the database up to date, one line of progress for each step.
+
+    Raises SupervisorError, or the CommandError of a step, where that fails.
+    """
+    try:
+        return _prepare(terminal, demo=demo)
+    except (DatabaseError, ValueError) as error:
+        raise SupervisorError(
+            f"The database cannot be prepared: {str(error).strip().splitlines()[0]}"
+        ) from error
+    finally:
+        connection.close()
+
+
+def _prepare(terminal: Terminal, *, demo: bool) -> Access:
+    with terminal.step("Migrations") as step:
+        step.note = _migrate()
+    if demo:
+        with terminal.step("Demo curriculum") as step:
+            step.note = _last_line(_called("load_demo"))
+    with terminal.step("Login"):
+        admin = ensure_admin(settings.LODE_VAR / "admin_password")
+        key = _last_line(_called("ensure_demo_key")) or None if demo else None
+    return Access(admin, key)
+
+
+def _migrate() -> str:
+    executor = MigrationExecutor(connection)
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if not pending:
+        return "up to date"
+    call_command("migrate", interactive=False, verbosity=0)
+    return f"{len(pending)} applied"
+
+
+def _called(command: str) -> str:
+    """What a management command writes to its output; nothing where no app brings it."""
+    output = io.StringIO()
+    if command in get_commands():
+        call_command(command, stdout=output)
+    return output.getvalue()
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1]

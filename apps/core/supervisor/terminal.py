@@ -1,0 +1,48 @@
+"""What the person at the terminal reads."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_WIDTH = 30
+
+
+@dataclass
+class Step:
+    """One line of progress; ``note`` ends it."""
+
+    note: str = ""
+
+
+class Terminal:
+    """Lines to ``write``; a terminal that has been closed is no reason to fall."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._in_step = False
+
+    def say(self, line: str) -> None:
+        """One line, on a line of its own."""
+        if self._in_step:
+            self._put("\n")
+        self._put(f"{line}\n")
+
+    @contextlib.contextmanager
+    def step(self, title: str) -> Iterator[Step]:
+        """A line that names what is being done, and at its end how long it took."""
+        step, began = Step(), time.monotonic()
+        self._put(f"{title} ".ljust(_WIDTH, "."))
+        self._in_step = True
+        try:
+            yield step
+        except BaseException:
+            self._put("\n")
+            raise
+        finally:
+            self._in_step = False
+        self._put(f" {time.monotonic() - began:.1f} s{f', {step.note}' if step.note else ''}\n")
+
+    def _put(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self._write(text)
