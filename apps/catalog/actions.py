@@ -9,6 +9,7 @@ from django.db.models import F
 
 from apps.audit.context import audited_as
 from apps.catalog.models import Concept, ConceptName, Topic
+from apps.clients.actions import rename_topic_in_bindings
 from apps.core.actors import Actor
 from apps.core.database import insert
 from apps.core.errors import Conflict, Invalid, Problem, refuse_stale
@@ -45,7 +46,7 @@ def change_topic(
     actor: Actor,
     now: dt.datetime,
 ) -> Topic:
-    """Change a topic's slug, title or description.
+    """Change a topic's slug, title or description. Keys that are bound to it follow it to its new slug.
 
     Raises Stale where the topic is of another version than ``expected_version``, Conflict where the new
     slug is taken.
@@ -54,9 +55,12 @@ def change_topic(
         _refuse_non_slug(changes["slug"])
     with audited_as(actor=actor, verb="topic.change", now=now):
         held = _hold(topic, expected_version)
-        taken = Topic.objects.filter(slug=changes.get("slug", held.slug)).exclude(id=held.id).first()
+        old, new = held.slug, changes.get("slug", held.slug)
+        taken = Topic.objects.filter(slug=new).exclude(id=held.id).first()
         if taken is not None:
             raise _exists("topic", taken)
+        if new != old:
+            rename_topic_in_bindings(old=old, new=new, actor=actor, now=now)
         return _write(held, changes, now)
 
 
@@ -100,7 +104,9 @@ def change_concept(
         _refuse_non_slug(changes["slug"])
     with audited_as(actor=actor, verb="concept.change", now=now):
         held = _hold(concept, expected_version)
-        _refuse_taken_names(held, [changes.get("slug", held.slug)], "/slug")
+        slug = changes.get("slug", held.slug)
+        _refuse_taken_names(held, [slug], "/slug")
+        held.names.filter(is_canonical=False, slug=slug).delete()  # an alias that becomes the slug
         changed = _write(held, {name: value for name, value in changes.items() if name != "aliases"}, now)
         if "aliases" in changes and _set_aliases(changed, changes["aliases"]):
             _count_version(changed)
@@ -149,7 +155,7 @@ def _same_concept(slug: str, title: str, definition: str, aliases: Sequence[str]
     concept = taken.concept
     if not taken.is_canonical:
         raise _name_taken(slug, concept, "/slug")
-    wanted = {slugify(alias) for alias in aliases}
+    wanted = set(_alias_names(concept, aliases))
     if (concept.title, concept.definition) != (title, definition) or wanted != _alias_slugs(concept):
         raise _exists("concept", concept)
     return concept

@@ -1,7 +1,9 @@
 """Who calls: ``Authorization: Bearer <key>`` (api.md, Who calls)."""
 
 import re
+from typing import Any
 
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -33,6 +35,17 @@ class KeyAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """What a 401 asks for."""
         return 'Bearer realm="lode"'
+
+
+class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself, untyped
+    """How keys are sent, for the schema."""
+
+    target_class = KeyAuthentication
+    name = "key"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
+        """An HTTP bearer token."""
+        return {"type": "http", "scheme": "bearer", "description": "An API key."}
 
 
 def _refuse_credential_in_url(query: str, path: str) -> None:

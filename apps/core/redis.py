@@ -12,12 +12,17 @@ PATIENCE_SECONDS = 0.25
 
 @cache
 def shared() -> "redis.Redis":
-    """This process's client. It fails within ``PATIENCE_SECONDS`` and never tries again by itself.
+    """This process's client. Whoever uses it can do without: its absence costs a feature, never a request."""
+    return connect(str(settings.CACHES["default"]["LOCATION"]))
 
-    Whoever uses it can do without: a Redis that is down may cost a feature, and never a request.
+
+def connect(url: str) -> "redis.Redis":
+    """A client that fails within ``PATIENCE_SECONDS``.
+
+    It never tries again by itself: the library's own default waits eleven seconds for a server that is down.
     """
     return redis.Redis.from_url(
-        str(settings.CACHES["default"]["LOCATION"]),
+        url,
         socket_timeout=PATIENCE_SECONDS,
         socket_connect_timeout=PATIENCE_SECONDS,
         retry=Retry(NoBackoff(), 0),

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.rules.scopes import LEARNER_PATTERN, SCOPE_PATTERN, is_learner_id, is_scope
@@ -52,24 +53,21 @@ class NumberField(serializers.FloatField):
         return float(data)
 
 
-class ExactField(serializers.Field[Decimal, int | float, float, Decimal]):
-    """A number kept as the decimal that the caller wrote: a confidence, an importance. From 0 to 1 unless said."""
+@extend_schema_field({"type": "number", "format": "double", "minimum": 0, "maximum": 1})
+class ShareField(serializers.Field[Decimal, int | float, float, Decimal]):
+    """A number from 0 to 1, kept as the decimal that the caller wrote: a confidence, an importance."""
 
     default_error_messages = {
         "invalid": "this is no number",
-        "out_of_range": "this number lies outside {least} to {most}",
+        "out_of_range": "this number lies outside 0 to 1",
     }
-
-    def __init__(self, *, least: int = 0, most: int = 1, **kwargs: Any) -> None:
-        self.least, self.most = least, most
-        super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         number = Decimal(str(data))
-        if not self.least <= number <= self.most:
-            self.fail("out_of_range", least=self.least, most=self.most)
+        if not 0 <= number <= 1:
+            self.fail("out_of_range")
         return abs(number)  # -0 is 0
 
     def to_representation(self, value: Decimal) -> float:
@@ -109,6 +107,7 @@ class IdField(serializers.UUIDField):
         return super().to_internal_value(data)
 
 
+@extend_schema_field({"type": "string", "maxLength": MAX_CHARS})
 class SlugField(TextField):
     """A slug as it must be sent (rules.md 2): the error names the one that a near miss would be."""
 
@@ -130,13 +129,13 @@ class SlugField(TextField):
         return text
 
 
+@extend_schema_field({"type": "string", "maxLength": MAX_CHARS, "pattern": f"^{LEARNER_PATTERN}$"})
 class LearnerField(TextField):
     """A learner's external id (rules.md 1)."""
 
     default_error_messages = {
         "invalid_learner": "this is no learner id: 1 to 100 of A-Z a-z 0-9 . _ @ -, a letter or digit first"
     }
-    pattern = f"^{LEARNER_PATTERN}$"
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -145,13 +144,13 @@ class LearnerField(TextField):
         return text
 
 
+@extend_schema_field({"type": "string", "maxLength": 108, "pattern": SCOPE_PATTERN})
 class ScopeField(TextField):
     """A visibility scope (rules.md 1)."""
 
     default_error_messages = {
         "invalid_scope": "this is no scope: public, tutor, visual or student:<learner id>"
     }
-    pattern = SCOPE_PATTERN
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)

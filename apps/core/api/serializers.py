@@ -64,6 +64,23 @@ class ProblemSerializer(serializers.Serializer[Any]):
     request_id = serializers.CharField()
 
 
+def page_of(item: type[serializers.BaseSerializer[Any]], name: str) -> type[serializers.Serializer[Any]]:
+    """The serializer of a page of ``item``, for the schema; ``name`` is the component's."""
+    members = {
+        "results": item(many=True),
+        "next": serializers.CharField(
+            allow_null=True, help_text="The cursor of the next page; null on the last."
+        ),
+    }
+    return type(
+        name, (PageSerializer,), {**members, "__doc__": f"A page of {name.removesuffix('Page').lower()}s."}
+    )
+
+
+class PageSerializer(serializers.Serializer[Any]):
+    """What every page is, so that the schema knows a list."""
+
+
 class PageQuery(StrictSerializer):
     """The query parameters of every list; a list's own filters extend it."""
 

@@ -1,9 +1,10 @@
 """The view that every REST address extends."""
 
 import http
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -13,10 +14,14 @@ from rest_framework.views import APIView
 
 from apps.core.actors import Actor
 from apps.core.api.access import Access, access_of
+from apps.core.api.etags import Versioned, etag
+from apps.core.api.pagination import paginate
 from apps.core.api.parsers import MAX_BODY_BYTES
 from apps.core.api.problems import LengthRequired, Malformed, validation_refusal
 from apps.core.api.serializers import NothingSerializer
 from apps.core.errors import Problem
+
+Row = TypeVar("Row", bound=Model)
 
 
 class ApiView(APIView):
@@ -59,7 +64,7 @@ class ApiView(APIView):
 
     def body(self, serializer: type[Serializer[Any]], **context: Any) -> dict[str, Any]:
         """The request's body through ``serializer``; raises a Refusal for everything that is wrong with it."""
-        if self._has_no_body() and serializer is not NothingSerializer:
+        if self._has_no_body():
             raise Malformed("object_expected", "the body is a JSON object, and there is none")
         return validated(serializer(data=self.request.data, context=context))
 
@@ -68,6 +73,20 @@ class ApiView(APIView):
         if self._has_no_body():
             raise Malformed("object_expected", "the body is a JSON object, and there is none")
         return validated(serializer(data=self.request.data, context=context, partial=True))
+
+    def nothing(self) -> None:
+        """Refuse a body that says anything, where the address says it all."""
+        validated(NothingSerializer(data=self.request.data))
+
+    def page(
+        self, rows: "QuerySet[Row]", *, order: Sequence[str], show: "Callable[[list[Row]], Any]"
+    ) -> Response:
+        """One page of ``rows``, at the cursor and limit of the query; ``show`` renders them together."""
+        given = self.parameters
+        found = paginate(
+            rows, order=order, cursor=given.get("cursor"), limit=given["limit"], path=self.request.path
+        )
+        return Response({"results": show(found.rows), "next": found.next})
 
     def _has_no_body(self) -> bool:
         if "chunked" in self.request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
@@ -108,7 +127,7 @@ def _validated_query(serializer: Serializer[Any]) -> dict[str, Any]:
         raise refusal from error
 
 
-def created(data: Any, *, made: bool = True, headers: Mapping[str, str] | None = None) -> Response:
-    """201 for what was made now, 200 for what was there already with the same content."""
+def shown(data: Any, row: Versioned, *, made: bool = False) -> Response:
+    """A row as it stands, with its ETag: 201 where it was made now, else 200."""
     status = http.HTTPStatus.CREATED if made else http.HTTPStatus.OK
-    return Response(data, status=status, headers=dict(headers or {}))
+    return Response(data, status=status, headers={"ETag": etag(row)})

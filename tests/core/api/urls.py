@@ -24,7 +24,7 @@ class Everything(StrictSerializer):
     id = serializers.IntegerField(read_only=True)
     text = fields.TextField(required=False, max_length=20)
     number = fields.NumberField(required=False, min_value=-10)
-    exact = fields.ExactField(required=False)
+    exact = fields.ShareField(required=False)
     whole = fields.WholeField(required=False)
     flag = fields.FlagField(required=False)
     ident = fields.IdField(required=False)
