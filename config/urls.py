@@ -3,7 +3,9 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
-api: list[URLPattern | URLResolver] = []
+api: list[URLPattern | URLResolver] = [
+    path("", include("apps.catalog.urls")),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),

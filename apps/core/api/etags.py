@@ -5,11 +5,11 @@ from typing import Protocol
 from django.utils.http import parse_etags
 from rest_framework.request import Request
 
-from apps.core.errors import Stale
+_NO_VERSION = 0
 
 
 class Versioned(Protocol):
-    """Whatever counts its versions."""
+    """Whatever counts its versions, from 1."""
 
     @property
     def version(self) -> int: ...
@@ -20,13 +20,13 @@ def etag(row: Versioned) -> str:
     return f'"{row.version}"'
 
 
-def refuse_stale(request: Request, row: Versioned) -> None:
-    """Raise Stale where the caller's ``If-Match`` names another version than ``row``'s.
+def expected_version(request: Request, row: Versioned) -> int | None:
+    """The version that the caller's ``If-Match`` asks for, for an action to compare under the row's lock.
 
-    The caller of this holds the row's lock: a version that is compared without it can change before the write.
+    None where any will do. Of several that it names, the one that ``row`` was read at; where it names
+    none of those, a version that no row has.
     """
     wanted = request.headers.get("If-Match")
-    if wanted is None or wanted.strip() == "*" or etag(row) in parse_etags(wanted):
-        return
-    detail = f"this was changed since; it is at {etag(row)} now, and the request is for {wanted}"
-    raise Stale("stale", detail, extra={"etag": etag(row)})
+    if wanted is None or wanted.strip() == "*":
+        return None
+    return row.version if etag(row) in parse_etags(wanted) else _NO_VERSION

@@ -1,7 +1,7 @@
 """Fields that take a JSON value for what it is: `true` is no 1.0, 1 is no text, and no text is trimmed."""
 
 import unicodedata
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -55,20 +55,23 @@ class NumberField(serializers.FloatField):
 
 @extend_schema_field({"type": "number", "format": "double", "minimum": 0, "maximum": 1})
 class ShareField(serializers.Field[Decimal, int | float, float, Decimal]):
-    """A number from 0 to 1, kept as the decimal that the caller wrote: a confidence, an importance."""
+    """A number from 0 to 1, kept as a decimal of ``places`` places: a confidence (6), an importance (3)."""
 
     default_error_messages = {
         "invalid": "this is no number",
         "out_of_range": "this number lies outside 0 to 1",
     }
 
+    def __init__(self, *, places: int = 6, **kwargs: Any) -> None:
+        self._unit = Decimal(1).scaleb(-places)
+        super().__init__(**kwargs)
+
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
-        number = Decimal(str(data))
-        if not 0 <= number <= 1:
+        if not 0 <= data <= 1:
             self.fail("out_of_range")
-        return abs(number)  # -0 is 0
+        return abs(Decimal(str(data)).quantize(self._unit, ROUND_HALF_UP))  # -0 is 0
 
     def to_representation(self, value: Decimal) -> float:
         return float(value)

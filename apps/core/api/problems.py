@@ -9,7 +9,12 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    ObjectDoesNotExist,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, UnreadablePostError
 from psycopg.errors import CheckViolation
@@ -100,6 +105,11 @@ def plain_body(status: int) -> str:
     return json.dumps(document(status, code_of(status), _DETAILS.get(status, phrase.lower())))
 
 
+def missing() -> Missing:
+    """The one refusal for what is not there and for what a key may not see: nothing tells the two apart."""
+    return Missing("not_found", _DETAILS[404])
+
+
 def code_of(status: int) -> str:
     """The code of a bare status: ``not_found`` for 404."""
     if status == http.HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -131,8 +141,8 @@ def _response(status: int, refusal: Refusal) -> Response:
 def _as_refusal(error: Exception) -> Refusal | None:
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, Http404):
-        return Missing("not_found", _DETAILS[404])
+    if isinstance(error, Http404 | ObjectDoesNotExist):  # the latter where a row went while it was asked for
+        return missing()
     if isinstance(error, PermissionDenied):
         return Forbidden("forbidden", "this key may not do this")
     if isinstance(error, RequestDataTooBig):

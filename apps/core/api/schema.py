@@ -54,8 +54,8 @@ class ApiSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         """The parameters that a view declares in its own way."""
-        query = getattr(self.view, "query", {}).get(self.method)
-        found = [query] if query else []
+        queries: dict[str, Any] = getattr(self.view, "query", {})
+        found = [queries[self.method]] if self.method in queries else []
         if getattr(self._handler(), "is_idempotent", False):
             found.append(_IDEMPOTENCY_KEY)
         if getattr(self.view, "has_etag", False):
@@ -74,12 +74,17 @@ class ApiSchema(AutoSchema):
         return "_".join([*words, verbs[self.method]])
 
     def _is_page(self) -> bool:
-        responses = self.get_response_serializers()
+        responses: Any = self.get_response_serializers()
         first = next(iter(responses.values())) if isinstance(responses, dict) else responses
         return isinstance(first, type) and issubclass(first, PageSerializer)
 
     def _handler(self) -> Any:
         return getattr(self.view, self.method.lower(), None)
+
+    def _get_request_body(self, direction: Any = "request") -> Any:
+        """Whatever takes a body needs one: also a PATCH, none of whose fields is required."""
+        body = super()._get_request_body(direction)  # type: ignore[no-untyped-call]  # the library's
+        return {**body, "required": True} if body else body
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
@@ -100,4 +105,3 @@ class ApiSchema(AutoSchema):
         if self.method != "GET" and getattr(self.view, "has_etag", False):
             found |= _CHANGING
         return dict(sorted(found.items()))
-

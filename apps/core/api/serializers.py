@@ -1,6 +1,7 @@
 """Serializers that refuse what they do not know."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from rest_framework import serializers
@@ -81,10 +82,29 @@ class PageSerializer(serializers.Serializer[Any]):
     """What every page is, so that the schema knows a list."""
 
 
+class State(StrEnum):
+    """Which rows of a list: those in use, those retired, or both."""
+
+    CURRENT = "current"
+    ARCHIVED = "archived"
+    ANY = "any"
+
+
 class PageQuery(StrictSerializer):
     """The query parameters of every list; a list's own filters extend it."""
 
     cursor = fields.TextField(required=False, help_text="`next` of the page before.")
     limit = serializers.IntegerField(
         required=False, default=50, min_value=1, max_value=200, help_text="Rows on a page."
+    )
+
+
+class RetirableQuery(PageQuery):
+    """A list whose rows can be archived."""
+
+    state = fields.ChoiceField(
+        choices=[state.value for state in State],
+        required=False,
+        default=State.CURRENT.value,
+        help_text="Rows in use (`current`), retired ones (`archived`), or `any`.",
     )

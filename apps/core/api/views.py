@@ -17,7 +17,7 @@ from apps.core.api.access import Access, access_of
 from apps.core.api.etags import Versioned, etag
 from apps.core.api.pagination import paginate
 from apps.core.api.parsers import MAX_BODY_BYTES
-from apps.core.api.problems import LengthRequired, Malformed, validation_refusal
+from apps.core.api.problems import LengthRequired, Malformed, missing, validation_refusal
 from apps.core.api.serializers import NothingSerializer
 from apps.core.errors import Problem
 
@@ -36,6 +36,7 @@ class ApiView(APIView):
     max_body_bytes: ClassVar[int] = MAX_BODY_BYTES
     scope: ClassVar[str | None] = None
     scopes: ClassVar[Mapping[str, str]] = {}
+    has_etag: ClassVar[bool] = False
     query: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -73,6 +74,13 @@ class ApiView(APIView):
         if self._has_no_body():
             raise Malformed("object_expected", "the body is a JSON object, and there is none")
         return validated(serializer(data=self.request.data, context=context, partial=True))
+
+    def one(self, rows: "QuerySet[Row]") -> Row:
+        """The first of the rows that the caller may see; raises Missing where there is none."""
+        found = rows.first()
+        if found is None:
+            raise missing()
+        return found
 
     def nothing(self) -> None:
         """Refuse a body that says anything, where the address says it all."""
