@@ -226,15 +226,14 @@ def _topic_block(
 def _merged(
     semantic: Iterable[Candidate], concept: Iterable[Candidate], expected: Expected, dials: DialValues
 ) -> Iterable[_Scored]:
-    """Each row that either pass found, once, with the similarity that either measured."""
+    """Each row that either pass found, once, with the names of those that did."""
     by_meaning = {row.entry: row for row in semantic}
     by_concept = {row.entry: row for row in concept}
-    for entry in by_meaning | by_concept:
-        found = {FoundBy.SEMANTIC: by_meaning.get(entry), FoundBy.CONCEPT: by_concept.get(entry)}
-        rows = [row for row in found.values() if row is not None]
-        measured = next((row for row in rows if row.similarity is not None), rows[0])
-        found_by = tuple(kind for kind, row in found.items() if row is not None)
-        yield _scored(measured, found_by, expected, dials)
+    # The row of pass 1 is taken where there are two: it always has a cosine.
+    for entry, row in (by_concept | by_meaning).items():
+        found = {FoundBy.SEMANTIC: by_meaning, FoundBy.CONCEPT: by_concept}
+        found_by = tuple(kind for kind, rows in found.items() if entry in rows)
+        yield _scored(row, found_by, expected, dials)
 
 
 def _without_surplus(ranked: Iterable[_Scored], near: Collection[UUID], most: int) -> list[_Scored]:

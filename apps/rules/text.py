@@ -9,12 +9,10 @@ from apps.rules.dials import DialValues
 Fits = Callable[[str], bool]
 """Whether a provider takes a text whole; a provider that counts tokens says no to some that are short enough."""
 
-# Runs of full stops are entered at their start alone and never given back, so that a text made of
-# nothing else takes linear time.
-_SENTENCE_END = re.compile(
-    r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s|\Z)"""  # a full stop, what it closes, then white space
-    r"""|[。！？]++[」』”’）]*+"""  # or one of a script that writes no space after it
-)
+# Two patterns that each begin with one set of characters, for which the engine searches fastest. A run of full
+# stops is entered at its start alone and never given back, so that a text of nothing else takes linear time.
+_SPACED_END = re.compile(r"""[.!?…](?<![.!?…][.!?…])[.!?…]*+["'”’»)\]]*+(?=\s|\Z)""")
+_UNSPACED_END = re.compile(r"[。！？]++[」』”’）]*+")  # of scripts that write no space after it
 _GAP = re.compile(r"\s++")
 _ELLIPSIS = "…"
 
@@ -75,13 +73,13 @@ def clip(text: str, limit: int) -> str:
     window = text[: limit + 1]
     ends = [end for end in _sentence_ends(window) if limit <= 2 * (end - 1) and end <= limit]
     if ends:
-        return window[: ends[-1]]
+        return window[: max(ends)]
     gaps = [index for index in range(limit) if window[index].isspace() and limit <= 2 * index]
     return window[: gaps[-1] if gaps else limit - 1].rstrip() + _ELLIPSIS
 
 
 def _sentence_ends(text: str) -> list[int]:
-    return [match.end() for match in _SENTENCE_END.finditer(text)]
+    return [match.end() for pattern in (_SPACED_END, _UNSPACED_END) for match in pattern.finditer(text)]
 
 
 def _chunk_length(window: str, max_chars: int, fits: Fits) -> int:

@@ -109,6 +109,11 @@ def test_a_lift_ends_at_the_floor_and_only_lifts_what_once_stood_there(
     assert lifted(after, maturity=maturity, highest=highest, dials=DEFAULTS) == after
 
 
+def test_a_row_that_stood_just_at_its_floor_is_lifted_and_one_just_below_is_not() -> None:
+    for highest, after in (("0.70", "0.70"), ("0.699999", "0.5")):
+        assert lifted(D("0.5"), maturity="candidate", highest=D(highest), dials=DEFAULTS) == D(after)
+
+
 @st.composite
 def ledgers(draw: st.DrawFn) -> list[LedgerStep]:
     """What an edge goes through: it begins, sessions show it, people set it."""

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,8 +48,9 @@ def test_the_first_cycle_is_found_exactly_where_one_is_added(edges: Edges, new: 
     assert find_cycle(edges, new) == (cycles[0] if cycles else None)
 
 
-def test_a_cycle_is_shown_by_the_shortest_path() -> None:
-    edges = [("b", "c"), ("c", "d"), ("d", "a"), ("b", "d")]
+@pytest.mark.parametrize("forks", [[("b", "c"), ("b", "d")], [("b", "d"), ("b", "c")]])
+def test_a_cycle_is_shown_by_the_shortest_path(forks: list[tuple[str, str]]) -> None:
+    edges = [*forks, ("c", "d"), ("d", "a")]
     assert find_cycle(edges, [("a", "b")]) == ("a", "b", "d", "a")
 
 
@@ -56,6 +58,10 @@ def test_a_cycle_that_was_there_before_is_not_reported_again() -> None:
     old = [("a", "b"), ("b", "a")]
     assert find_cycle(old, [("b", "c"), ("a", "b")]) is None
     assert find_cycle(old, [("b", "c"), ("c", "a")]) == ("b", "c", "a", "b")
+
+
+def test_one_cycle_of_several_new_edges_is_reported_once() -> None:
+    assert list(added_cycles([], [("a", "b"), ("b", "c"), ("c", "a")])) == [("a", "b", "c", "a")]
 
 
 def test_an_edge_to_itself_is_a_cycle() -> None:

@@ -165,7 +165,7 @@ class TestTopicBlock:
             ]
             factors = advisory.factors
             assert list(advisory.found_by) == found
-            assert advisory.score == pytest.approx(
+            assert advisory.score == (
                 factors.similarity * factors.confidence * factors.maturity_boost * factors.concept_bonus
             )
             if advisory.similarity is None:
@@ -174,6 +174,12 @@ class TestTopicBlock:
                 assert advisory.decision_score == pytest.approx(
                     advisory.similarity * float(advisory.confidence)
                 )
+
+    def test_keeps_a_confident_row_of_no_expected_concept_whatever_was_inferred(self) -> None:
+        rows = [candidate(1, similarity=0.6, confidence=D("0.7")), candidate(2, confidence=D("0.9"))]
+        dials = dataclasses.replace(DEFAULTS, concept_only_max=0)
+        inferred = Expected(frozenset("a"), inferred=True)
+        assert numbers(rank(rows, [], expected=inferred, dials=dials, top_k=1).topic) == [2]
 
     def test_multiplies_in_the_order_of_the_rule(self) -> None:
         row = candidate(1, similarity=0.1, confidence=D("0.7"), maturity="proven", concept="a")
@@ -235,9 +241,12 @@ class TestOtherBlocks:
         self, case: Case, found_in: Pass, limit: int
     ) -> None:
         rows = [dataclasses.replace(row, found_in=found_in) for row in case.semantic]
-        dials = dataclasses.replace(DEFAULTS, tutor_top_k=limit, student_top_k=limit)
+        is_tutor = found_in is Pass.TUTOR
+        dials = dataclasses.replace(
+            DEFAULTS, tutor_top_k=limit if is_tutor else 9, student_top_k=9 if is_tutor else limit
+        )
         answer = rank(rows, [], expected=case.expected, dials=dials, top_k=1)
-        block = answer.tutor if found_in is Pass.TUTOR else answer.student
+        block = answer.tutor if is_tutor else answer.student
         assert [a.entry for a in block] == [row.entry for row in semantic_order(rows, dials)[:limit]]
         assert not any(advisory.expected or advisory.edges for advisory in block)
         assert all(advisory.factors.concept_bonus == 1.0 for advisory in block)
@@ -287,10 +296,10 @@ class TestOrders:
 class TestBands:
     @pytest.mark.parametrize(
         ("similarity", "band"),
-        [(1.0, "strong"), (0.75, "strong"), (0.74, "moderate"), (0.5, "moderate"), (0.49, "weak")],
+        [(1.0, "strong"), (0.99, "moderate"), (0.5, "moderate"), (0.49, "weak")],
     )
     def test_go_by_the_decision_score(self, similarity: float, band: str) -> None:
-        dials = dataclasses.replace(DEFAULTS, band_strong=0.6, band_moderate=0.4)
+        dials = dataclasses.replace(DEFAULTS, band_strong=0.8, band_moderate=0.4)
         [advisory] = rank([candidate(1, similarity=similarity)], [], expected=Expected(), dials=dials).topic
         assert advisory.band == band
 
@@ -299,6 +308,14 @@ class TestBands:
         rows = [candidate(1, "concept", similarity=similarity, concept="a")]
         [advisory] = rank(rows, [], expected=Expected(frozenset("a")), dials=DEFAULTS).topic
         assert advisory.band == "named"
+
+    def test_go_by_the_decision_score_where_both_passes_found_a_row(self) -> None:
+        rows = [
+            candidate(1, similarity=0.1, concept="a"),
+            candidate(1, "concept", similarity=0.1, concept="a"),
+        ]
+        [advisory] = rank(rows, [], expected=Expected(frozenset("a")), dials=DEFAULTS).topic
+        assert advisory.band == "weak"
 
 
 class TestEdges:

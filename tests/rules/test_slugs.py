@@ -30,6 +30,7 @@ from tests.rules.strategies import any_text, awkward_text
         ("Bayes' theorem (1763)", "bayes-theorem-1763"),
         ("zero\u200bwidth", "zerowidth"),
         ("e.\u0301", "é"),
+        ("ℋ space", "h-space"),
         ("☂", "umbrella"),
         ("½", "1-fraction-slash-2"),
     ],

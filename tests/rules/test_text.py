@@ -117,6 +117,10 @@ def test_a_query_is_the_longest_beginning_that_fits(text: str, max_chars: int, t
     assert cut == text or len(longer) > max_chars or not fits(longer)
 
 
+def test_a_query_of_which_one_character_fits_is_that_character() -> None:
+    assert cut_query("abc", max_chars=10, fits=lambda text: len(text) <= 1) == "a"
+
+
 @given(prose | any_text, st.integers(2, 60))
 def test_a_clipped_text_is_within_its_limit_and_a_beginning(text: str, limit: int) -> None:
     clipped = clip(text, limit)
