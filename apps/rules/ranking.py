@@ -1,9 +1,9 @@
 """How the passes of one retrieval become an answer: merging, scores, bands and walked edges (rules.md 5 and 6).
 
-The database hands over the rows of each pass, each already within its filter and limit, and the edges that go out
-from the rows that may be walked; whatever more it hands over changes nothing. Everything is ordered again here, so
-the order of rows does not matter. Products are taken in binary floating point from left to right as they are
-written, so SQL that multiplies `double precision` in the same order gets the same bits and the same ties.
+The database hands over the rows of each pass, already within its filter and limit, and edges that go out from the
+rows that may be walked; edges of other rows do no harm. Everything is ordered again here, so the order in which they
+come does not matter. Scores are products in binary floating point, taken from left to right as they are written, so
+SQL that multiplies `double precision` in the same order gets the same bits and the same ties.
 """
 
 from collections import defaultdict
@@ -167,10 +167,13 @@ def semantic_order(candidates: Iterable[Candidate], dials: DialValues) -> list[C
 
 
 def concept_order(candidates: Iterable[Candidate], dials: DialValues) -> list[Candidate]:
-    """Rows in the order of the concept pass: boost x confidence, then the last matched first (rules.md 5)."""
+    """Rows in the order of the concept pass: boost x confidence, then the last matched first (rules.md 5).
 
-    def key(row: Candidate) -> tuple[float, bool, float, UUID]:
-        weight = maturity_boost(row.maturity, dials) * float(row.confidence)
+    The product is exact (in SQL: of `numeric`), so that 1.05 x 0.80 and 1.00 x 0.84 tie as they should.
+    """
+
+    def key(row: Candidate) -> tuple[Decimal, bool, float, UUID]:
+        weight = Decimal(repr(maturity_boost(row.maturity, dials))) * row.confidence
         matched = row.last_matched_at
         return (-weight, matched is None, -matched.timestamp() if matched else 0.0, row.entry)
 
