@@ -71,10 +71,10 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     window = text[: limit + 1]
-    ends = [end for end in _sentence_ends(window) if limit <= 2 * (end - 1) and end <= limit]
+    ends = [end for end in _sentence_ends(window) if limit < 2 * end <= 2 * limit]
     if ends:
         return window[: max(ends)]
-    gaps = [index for index in range(limit) if window[index].isspace() and limit <= 2 * index]
+    gaps = [index for index in range(limit) if window[index].isspace() and limit < 2 * (index + 1)]
     return window[: gaps[-1] if gaps else limit - 1].rstrip() + _ELLIPSIS
 
 
