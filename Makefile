@@ -54,4 +54,5 @@ lock: ## renew both locks from pyproject.toml (needs uv)
 	  --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what was installed and all that the embedded servers keep
+	@for servers in var/servers var/test/servers; do if test -L $$servers; then rm -rf "$$(readlink $$servers)"; fi; done
 	rm -rf $(VENV) var

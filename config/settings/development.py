@@ -9,3 +9,7 @@ globals().update(settings_of(base))
 SECRET_KEY = kept_secret(base.LODE_VAR / "secret_key")
 DEBUG = base.env.bool("LODE_DEBUG", default=False)
 ALLOWED_HOSTS = base.env.list("LODE_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+
+# Static files are served from where they lie, so that a start has nothing to collect.
+STATIC_ROOT = None
+WHITENOISE_USE_FINDERS = True

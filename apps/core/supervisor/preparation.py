@@ -8,13 +8,13 @@ import io
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.core.management import call_command, get_commands
+from django.core.management import CommandError, call_command, get_commands
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.core.first_admin import FirstAdmin, ensure_admin
 from apps.core.supervisor.errors import SupervisorError
-from apps.core.supervisor.terminal import Terminal
+from apps.core.supervisor.terminal import Step, Terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ def _prepare(terminal: Terminal, *, demo: bool) -> Access:
     if demo:
         with terminal.step("Demo curriculum") as step:
             step.note = _last_line(_called("load_demo"))
-    with terminal.step("Login"):
+    with terminal.step("Login") as step:
         admin = ensure_admin(settings.LODE_VAR / "admin_password")
-        key = _last_line(_called("ensure_demo_key")) or None if demo else None
+        key = _demo_key(step) if demo else None
     return Access(admin, key)
 
 
@@ -59,6 +59,15 @@ def _migrate() -> str:
         return "up to date"
     call_command("migrate", interactive=False, verbosity=0)
     return f"{len(pending)} applied"
+
+
+def _demo_key(step: Step) -> str | None:
+    """A key to try Lode with; None, with a note, where it was revoked."""
+    try:
+        return _last_line(_called("ensure_demo_key")) or None
+    except CommandError as error:
+        step.note = str(error)
+        return None
 
 
 def _called(command: str) -> str:
