@@ -20,5 +20,6 @@ def claimed(var: Path, address: str) -> Iterator[None]:
         if descriptor is None:
             where = f" at {noted.read_text()}" if noted.exists() else ""
             raise SupervisorError(f"Lode is already running{where}.")
+        noted.touch(mode=0o600)
         noted.write_text(address)
         yield

@@ -20,27 +20,25 @@ class Terminal:
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self._in_step = False
+        self._title = ""
 
     def say(self, line: str) -> None:
-        """One line, on a line of its own."""
-        if self._in_step:
-            self._put("\n")
-        self._put(f"{line}\n")
+        """One line, on a line of its own; a step that it comes into begins its line anew."""
+        self._put(f"\n{line}\n{self._title}" if self._title else f"{line}\n")
 
     @contextlib.contextmanager
     def step(self, title: str) -> Iterator[Step]:
         """A line that names what is being done, and at its end how long it took."""
         step, began = Step(), time.monotonic()
-        self._put(f"{title} ".ljust(_WIDTH, "."))
-        self._in_step = True
+        self._title = f"{title} ".ljust(_WIDTH, ".")
+        self._put(self._title)
         try:
             yield step
         except BaseException:
             self._put("\n")
             raise
         finally:
-            self._in_step = False
+            self._title = ""
         self._put(f" {time.monotonic() - began:.1f} s{f', {step.note}' if step.note else ''}\n")
 
     def _put(self, text: str) -> None:

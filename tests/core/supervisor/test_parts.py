@@ -207,7 +207,9 @@ class TestTerminal:
         terminal = Terminal(written.append)
         with terminal.step("PostgreSQL"):
             terminal.say("made an account")
-        assert "".join(written).splitlines()[1] == "made an account"
+        first, said, last = "".join(written).splitlines()
+        assert (first, said) == ("PostgreSQL ...................", "made an account")
+        assert last.startswith(first)
 
     def test_a_closed_terminal_is_no_reason_to_fall(self) -> None:
         def closed(_: str) -> None:
