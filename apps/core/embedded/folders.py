@@ -56,7 +56,7 @@ class Places:
 def prepare(var: Path, say: Callable[[str], None]) -> Places:
     """Make what is missing, check what is there, and say so where the home lies outside ``var``.
 
-    Raises EmbeddedError where a folder belongs to someone else, the path is too long or the disk full.
+    Raises EmbeddedError where a folder belongs to someone else or its path is too long.
     """
     var = var.resolve()
     try:
@@ -71,7 +71,6 @@ def prepare(var: Path, say: Callable[[str], None]) -> Places:
         raise EmbeddedError(
             f"The folder {error.filename or var} cannot be used: {error.strerror}."
         ) from error
-    _check_room(home)
     return Places(var=var, home=home, sockets=sockets, logs=var / "log", account=account)
 
 
@@ -157,7 +156,8 @@ def _make_sockets(folder: Path, account: Account) -> None:
         )
 
 
-def _check_room(home: Path) -> None:
+def require_room(home: Path) -> None:
+    """Raise EmbeddedError where the disk is too full to launch a server; those that run may be used."""
     free = shutil.disk_usage(home).free
     needed = _FREE_AT_START if (home / "postgres").exists() else _FREE_AT_FIRST
     if free < needed:

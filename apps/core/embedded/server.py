@@ -18,7 +18,7 @@ import psutil
 
 from apps.core.embedded import locks, processes
 from apps.core.embedded.errors import EmbeddedError
-from apps.core.embedded.folders import Places
+from apps.core.embedded.folders import Places, require_room
 
 _POLL = 0.02
 _SAY_AFTER = 10.0
@@ -82,6 +82,7 @@ class Server(ABC):
                 return
             if self._launched is not None:
                 self._launched.wait()  # the free lock says that it is dead
+            require_room(self.places.home)
             self.mend()
             self.install(descriptor)
             self._launched = self._launch(descriptor)
