@@ -9,6 +9,7 @@ from django.db.models import F
 
 from apps.audit.context import audited_as
 from apps.catalog.models import Concept, ConceptName, Topic
+from apps.catalog.texts import ConceptNameTexts
 from apps.clients.actions import rename_topic_in_bindings
 from apps.core.actors import Actor
 from apps.core.database import insert
@@ -84,6 +85,7 @@ def create_concept(
         if not insert(fresh):
             return _same_concept(slug, title, definition, aliases), False
         _set_aliases(fresh, aliases)
+        _embed_soon(fresh)
     return fresh, True
 
 
@@ -110,8 +112,13 @@ def change_concept(
         changed = _write(held, {name: value for name, value in changes.items() if name != "aliases"}, now)
         if "aliases" in changes and _set_aliases(changed, changes["aliases"]):
             _count_version(changed)
-        enqueue_on_commit(Task.EMBED_PENDING)
+        _embed_soon(changed)
     return changed
+
+
+def _embed_soon(concept: Concept) -> None:
+    names = list(concept.names.values_list("pk", flat=True))
+    enqueue_on_commit(Task.EMBED_PENDING, texts={ConceptNameTexts.kind: names})
 
 
 def archive(
@@ -173,7 +180,6 @@ def _set_aliases(concept: Concept, aliases: Sequence[str]) -> bool:
     kept = _alias_slugs(concept)
     rows = [ConceptName(concept=concept, slug=slug, name=name) for slug, name in wanted.items()]
     come = ConceptName.objects.bulk_create([row for row in rows if row.slug not in kept])
-    enqueue_on_commit(Task.EMBED_PENDING)
     return bool(gone or come)
 
 

@@ -1,7 +1,8 @@
 """What PostgreSQL offers beside tables: locks by name, and prepared statements."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
@@ -18,6 +19,7 @@ class Lock(IntEnum):
     DIALS = 2
     SPACES = 3
     IMPORT = 4
+    EMBEDDING = 5
 
 
 def hold(lock: Lock) -> None:
@@ -42,6 +44,24 @@ def try_hold(name: str) -> bool:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
         (held,) = cursor.fetchone() or (False,)
     return bool(held)
+
+
+@contextmanager
+def claimed(lock: Lock, key: int) -> Iterator[bool]:
+    """Whether this process is now the only one at ``key`` of ``lock``, for as long as the block lasts.
+
+    Nobody waits. The claim belongs to the connection, so a killed process gives it back at once, and it
+    needs no transaction: for work that must not hold one open.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [lock.value, key])
+        (is_ours,) = cursor.fetchone() or (False,)
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [lock.value, key])
 
 
 def insert(row: Model) -> bool:

@@ -8,6 +8,7 @@ the caller goes on.
 import logging
 from enum import StrEnum
 from functools import partial
+from typing import Any
 
 from celery import current_app
 from django.db import transaction
@@ -22,13 +23,16 @@ class Task(StrEnum):
     EMBED_PENDING = "embeddings.embed_pending"
 
 
-def enqueue_on_commit(task: Task) -> None:
-    """Ask for ``task`` once the running transaction has committed (at once where there is none)."""
-    transaction.on_commit(partial(_send, task))
+def enqueue_on_commit(task: Task, **given: Any) -> None:
+    """Ask for ``task`` once the running transaction has committed (at once where there is none).
+
+    ``given`` are the task's arguments, of what JSON holds: ids, never content.
+    """
+    transaction.on_commit(partial(_send, task, given))
 
 
-def _send(task: Task) -> None:
+def _send(task: Task, given: dict[str, Any]) -> None:
     try:
-        current_app.send_task(task.value, retry=False)
+        current_app.send_task(task.value, kwargs=given, retry=False)
     except OperationalError as error:
         logger.warning("%s waits for its next sweep: the broker does not answer (%s)", task.value, error)

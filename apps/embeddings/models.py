@@ -21,7 +21,8 @@ class SpaceState(models.TextChoices):
 class EmbeddingSpace(models.Model):
     """A provider, a model and a length: vectors of two spaces are never compared (rules.md 1).
 
-    At most one space serves; every other is being built beside it, or retired.
+    At most one space serves; every other is being built beside it, or retired. While
+    ``rebuilding_since`` is set, vectors older than it still serve, and are to be made anew.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -31,6 +32,7 @@ class EmbeddingSpace(models.Model):
     state = models.CharField(max_length=10, choices=SpaceState, default=SpaceState.BUILDING)
     created_at = models.DateTimeField()
     served_at = models.DateTimeField(null=True, blank=True)
+    rebuilding_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [

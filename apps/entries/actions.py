@@ -17,6 +17,7 @@ from apps.core.errors import Conflict, Invalid, refuse_stale
 from apps.core.queue import Task, enqueue_on_commit
 from apps.entries import ledger
 from apps.entries.models import Entry, LadderStep, Maturity, MemorySource, Provenance
+from apps.entries.texts import EntryTexts
 from apps.rules import confidence as confidences
 from apps.rules.dials import DialValues
 from apps.rules.slugs import UNANCHORED, is_slug, slugify
@@ -59,9 +60,13 @@ def create_entry(
     with audited_as(actor=actor, verb="entry.create", now=now):
         if insert(entry):
             ledger.begin(entry, now=now).save()
-            enqueue_on_commit(Task.EMBED_PENDING)
+            _embed_soon(entry)
             return entry, True
         return _same(entry, Entry.objects.same_identity(entry).get()), False
+
+
+def _embed_soon(entry: Entry) -> None:
+    enqueue_on_commit(Task.EMBED_PENDING, texts={EntryTexts.kind: [str(entry.pk)]})
 
 
 def build(draft: EntryDraft, *, dials: DialValues, now: dt.datetime) -> Entry:
@@ -155,7 +160,7 @@ def change_entry(
         _move_confidence(held, changes.get("confidence"), dials=dials, now=now)
         held.updated_at = now
         _save(held)
-        enqueue_on_commit(Task.EMBED_PENDING)
+        _embed_soon(held)
     held.refresh_from_db()
     return held
 
@@ -238,5 +243,6 @@ def restore_entry(
             ledger.set_confidence(held, max(held.confidence, floor), now=now)
             held.maturity, held.archived_at, held.updated_at = Maturity.CANDIDATE, None, now
             held.save()
+            _embed_soon(held)
     held.refresh_from_db()
     return held

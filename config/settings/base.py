@@ -148,6 +148,14 @@ CELERY_BEAT_SCHEDULE = {
     "forget-answers": {"task": "clients.forget_answers", "schedule": 3600.0},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULE: dict[str, Any] = {
+    # Whatever lacks a current vector: a lost message, a provider that was down.
+    "embeddings.embed_pending": {
+        "task": "embeddings.embed_pending",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+}
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
