@@ -8,6 +8,8 @@ from django.conf import settings
 from apps.core.embedded import Stack, running
 from apps.core.embedded.commands import is_embedded_broker, is_embedded_database
 from apps.dials import queries as dials
+from apps.embeddings import queries as spaces
+from apps.embeddings import query_vectors
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +31,11 @@ def _dials_are_read_anew() -> Iterator[None]:
     dials._Memory.snapshot = None
     yield
     dials._Memory.snapshot = None
+
+
+@pytest.fixture(autouse=True)
+def _spaces_are_read_anew() -> Iterator[None]:
+    """Nor may a space that was rolled back, or the vectors of another test's questions."""
+    yield
+    spaces.forget_serving_space()
+    query_vectors.forget_query_vectors()

@@ -16,7 +16,9 @@ from django.db.models import CharField, Exists, Func, OuterRef, QuerySet
 
 from apps.embeddings.models import AbstractVector, EmbeddingSpace
 
-Owner = UUID | int
+Owner = UUID | str | int
+"""The primary key of whose text it is; a UUID may come as the text that JSON holds."""
+
 Vector = Sequence[float]
 
 

@@ -143,19 +143,17 @@ CELERY_TASK_SOFT_TIME_LIMIT = 1400
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULE = {
+CELERY_BEAT_SCHEDULE: dict[str, Any] = {
+    # Whatever lacks a vector: after a lost message, or a provider that was down.
+    "embed-pending": {
+        "task": "embeddings.embed_pending",
+        "schedule": 60.0,
+        "options": {"expire_seconds": 60},
+    },
     "note-last-uses": {"task": "clients.note_last_uses", "schedule": 60.0},
     "forget-answers": {"task": "clients.forget_answers", "schedule": 3600.0},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
-CELERY_BEAT_SCHEDULE: dict[str, Any] = {
-    # Whatever lacks a current vector: a lost message, a provider that was down.
-    "embeddings.embed_pending": {
-        "task": "embeddings.embed_pending",
-        "schedule": 60.0,
-        "options": {"expires": 60},
-    },
-}
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
