@@ -9,7 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from apps.catalog.models import ConceptVector
 from apps.core.invariants import findings, invariants
+from apps.embeddings import indexes
 from apps.entries.models import EntryVector
 from apps.tutoring.models import Retrieval, Turn
 from tests.factories import NOW, make_concept, make_edge, make_entry, make_learner, make_session, make_space
@@ -53,6 +55,21 @@ def a_long_vector() -> None:
     EntryVector.objects.create(
         entry=entry, space=space, dimensions=2, visibility_scope="public", embedding=[3, 4], created_at=NOW
     )
+
+
+def a_long_vector_of_a_name() -> None:
+    drop("catalog_conceptvector", "conceptvector_norm")
+    name, space = make_concept().names.get(), make_space(dimensions=2)
+    ConceptVector.objects.create(
+        concept_name=name, space=space, dimensions=2, embedding=[3, 4], created_at=NOW
+    )
+
+
+def a_half_built_index() -> None:
+    space = make_space()
+    indexes.create(space, concurrently=False)
+    [name, *_] = [index.name for index in indexes.indexes_of(space)]
+    run(f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass")
 
 
 def two_values_of_one_key() -> None:
@@ -105,6 +122,8 @@ BREAKERS: dict[str, Callable[[], None]] = {
     "every_event_has_an_image": sql("DELETE FROM audit_auditimage"),
     "every_image_shows_a_change": sql("UPDATE audit_auditimage SET before = after"),
     "one_space_serves": two_serving_spaces,
+    "serving_space_is_indexed": a_half_built_index,
+    "concept_vector_agrees_with_its_space": a_long_vector_of_a_name,
     "concept_has_its_canonical_name": sql("UPDATE catalog_conceptname SET name = 'x'", make_concept),
     "entry_ledger_gives_confidence": sql("UPDATE entries_entry SET confidence = 0.5"),
     "entry_ledger_is_a_chain": sql("UPDATE entries_entryledger SET kind = 'set', before = 0.1"),

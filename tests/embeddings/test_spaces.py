@@ -246,7 +246,9 @@ class TestSwitch:
 
     def test_is_refused_without_the_spaces_indexes(self, old: EmbeddingSpace, new: EmbeddingSpace) -> None:
         sweep()
-        with pytest.raises(Conflict, match=r"lacks conceptvector_hnsw_.*, entryvector_hnsw_tutor_") as refused:
+        with pytest.raises(
+            Conflict, match=r"lacks conceptvector_hnsw_.*, entryvector_hnsw_tutor_"
+        ) as refused:
             actions.switch(name=OPENAI, actor=ACTOR, now=LATER)
         assert refused.value.code == "space_index_missing"
 

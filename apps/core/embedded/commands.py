@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
+import django
 from django.conf import settings
 from django.core.management import get_commands
 from django.core.management.base import CommandParser, handle_default_options
@@ -48,7 +49,13 @@ def needs_servers(argv: list[str]) -> bool:
     only_looks = {"--help", "-h", "--version"} & set(arguments) or (
         name == "makemigrations" and "--check" in arguments
     )
-    return name in get_commands() and not only_looks
+    return not only_looks and _exists(name)
+
+
+def _exists(name: str) -> bool:
+    # Before the set-up Django knows its own commands alone, and would remember only those.
+    django.setup()
+    return name in get_commands()
 
 
 @contextlib.contextmanager

@@ -37,6 +37,14 @@ def test_only_commands_that_use_a_server_bring_one(line: str, *, needs: bool) ->
     assert needs_servers(["manage.py", *line.split()]) is needs
 
 
+def test_a_fresh_process_knows_the_commands_of_lode() -> None:
+    asked = "from apps.core.embedded.commands import needs_servers as n; print(n(['manage.py', 'verify_invariants']))"
+    ran = subprocess.run(
+        [sys.executable, "-c", asked], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "True"
+
+
 def test_every_command_named_as_needing_none_exists() -> None:
     known = get_commands()
     special = {"help", "version"}
