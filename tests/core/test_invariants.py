@@ -11,7 +11,6 @@ from django.db import connection
 
 from apps.catalog.models import ConceptVector
 from apps.core.invariants import findings, invariants
-from apps.embeddings import indexes
 from apps.entries.models import EntryVector
 from apps.tutoring.models import Retrieval, Turn
 from tests.factories import NOW, make_concept, make_edge, make_entry, make_learner, make_session, make_space
@@ -65,13 +64,6 @@ def a_long_vector_of_a_name() -> None:
     )
 
 
-def a_half_built_index() -> None:
-    space = make_space()
-    indexes.create(space, concurrently=False)
-    [name, *_] = [index.name for index in indexes.indexes_of(space)]
-    run(f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass")
-
-
 def two_values_of_one_key() -> None:
     run("DROP INDEX identity_keyed_fact")
     topic = make_entry().topic
@@ -122,7 +114,6 @@ BREAKERS: dict[str, Callable[[], None]] = {
     "every_event_has_an_image": sql("DELETE FROM audit_auditimage"),
     "every_image_shows_a_change": sql("UPDATE audit_auditimage SET before = after"),
     "one_space_serves": two_serving_spaces,
-    "serving_space_is_indexed": a_half_built_index,
     "concept_vector_agrees_with_its_space": a_long_vector_of_a_name,
     "concept_has_its_canonical_name": sql("UPDATE catalog_conceptname SET name = 'x'", make_concept),
     "entry_ledger_gives_confidence": sql("UPDATE entries_entry SET confidence = 0.5"),
