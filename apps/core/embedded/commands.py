@@ -65,6 +65,7 @@ def servers_for(argv: list[str]) -> Iterator[None]:
     Ends the process with one sentence where they cannot run or the settings cannot be read.
     """
     handle_default_options(_default_options(argv))
+    _load_settings()
     try:
         if not needs_servers(argv):
             # `makemigrations --check` compares models with files, and warns that it cannot ask a database too.
@@ -76,6 +77,14 @@ def servers_for(argv: list[str]) -> Iterator[None]:
             yield
     except EmbeddedError as error:
         raise SystemExit(str(error)) from error
+
+
+def _load_settings() -> None:
+    """Read the settings, which keep a secret in ``var``."""
+    try:
+        _ = settings.LODE_VAR
+    except OSError as error:
+        raise SystemExit(f"The file {error.filename} cannot be used: {error.strerror}.") from error
 
 
 def _default_options(argv: list[str]) -> Namespace:

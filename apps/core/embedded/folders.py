@@ -115,7 +115,20 @@ def _home(var: Path, account: Account, say: Callable[[str], None]) -> Path:
         )
     if len(os.fsencode(home)) > _LONGEST_HOME:
         raise EmbeddedError(f"The path of {home} is too long for PostgreSQL: move Lode to a shorter one.")
+    _keep_to_one(var, home)
     return home
+
+
+def _keep_to_one(var: Path, home: Path) -> None:
+    """Refuse a home that a copied ``var`` links to: its servers listen where the original looks for them."""
+    note = home / "belongs_to"
+    other = Path(note.read_text()) if note.exists() else var
+    if other != var and (other / "servers").resolve() == home:
+        raise EmbeddedError(
+            f"The data in {home} belong to {other}, of which {var} is a copy: remove {var}/servers."
+        )
+    note.touch(mode=0o600)
+    note.write_text(str(var))
 
 
 def _make_home(var: Path, link: Path, account: Account, say: Callable[[str], None]) -> None:

@@ -94,7 +94,6 @@ class Postgres(Server):
         except psycopg.OperationalError as error:
             if "authentication failed" in str(error):
                 raise EmbeddedError(f"PostgreSQL does not know {person()}: {error}") from error
-            self._refuse_another_place()
             return False
 
     def is_main(self, command_line: str) -> bool:
@@ -158,17 +157,6 @@ class Postgres(Server):
             autocommit=True,
             connect_timeout=5,
         )
-
-    def _refuse_another_place(self) -> None:
-        """Raise where the living server was launched for another checkout that shares these data."""
-        try:
-            lines = (self.data / "postmaster.pid").read_text().splitlines()
-        except OSError:
-            return
-        if len(lines) > 4 and lines[4].strip() not in ("", str(self.places.sockets)) and self.lives():
-            raise EmbeddedError(
-                f"The data in {self.data} is in use under {lines[4].strip()}: a copied folder?"
-            )
 
     def _is_complete(self) -> bool:
         """Whether database, role and a current vector extension are there."""

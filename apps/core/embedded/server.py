@@ -23,7 +23,7 @@ from apps.core.embedded.folders import Places, require_room
 _POLL = 0.02
 _SAY_AFTER = 10.0
 _HEADLESS_AFTER = 2.0
-_UNSEEN_AFTER = 120.0
+_UNSEEN_AFTER = 60.0
 _STOP_WITHIN = 60.0
 _END_WITHIN = 10.0
 _LONGEST_LOG = 10 << 20
@@ -114,13 +114,19 @@ class Server(ABC):
         return found[0] if found else None
 
     def stop(self, *, patience: float = _STOP_WITHIN) -> None:
-        """Ask it to finish, and end what has not done so in ``patience`` seconds; nothing of it lives then."""
+        """Ask it to finish, and end what has not done so in ``patience`` seconds; nothing of it lives then.
+
+        One whose processes cannot be seen from here is another's, and left alone.
+        """
         main = self.main_process()
-        processes.send([main] if main else self._children(), self.stop_signal)
-        if self._gone_within(patience):
+        if main is None:
+            self.end_headless()
+            self._gone_within(_HEADLESS_AFTER)
             return
-        self.say(f"{self.title} has not stopped in {patience:g} s and is ended.")
-        self.end()
+        processes.send([main], self.stop_signal)
+        if not self._gone_within(patience):
+            self.say(f"{self.title} has not stopped in {patience:g} s and is ended.")
+            self.end()
 
     def end(self) -> None:
         """Kill whatever lives of it. Its next start recovers."""

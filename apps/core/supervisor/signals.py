@@ -25,7 +25,6 @@ class Signals:
     def __init__(self) -> None:
         self.requests = 0
         self._interruptible = False
-        self._former: dict[signal.Signals, object] = {}
         self._reader, self._writer = socket.socketpair()
 
     def __enter__(self) -> Self:

@@ -84,3 +84,10 @@ def test_a_command_whose_servers_cannot_run_says_so_in_one_sentence(ground: Path
     assert ran.returncode == 1
     assert len(ran.stderr.splitlines()) == 1
     assert "is of PostgreSQL 16" in ran.stderr
+
+
+def test_settings_that_cannot_keep_their_secret_say_so_in_one_sentence() -> None:
+    ran = manage(Path("/proc/var"), "up")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("The file /proc/var cannot be used: ")
+    assert len(ran.stderr.splitlines()) == 1

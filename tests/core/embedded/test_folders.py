@@ -55,10 +55,8 @@ def test_a_socket_fits_and_its_path_is_plain_wherever_the_folder_lies(tmp_path: 
         assert not set(path) & set(" ,'\"ü?#%")
 
 
-@pytest.mark.parametrize("name", ["sp ace, comma & 'quote'", "/".join(["x" * 60] * 5)], ids=["odd", "long"])
-def test_servers_run_in_a_folder_with_an_odd_or_a_long_name(
-    ground: Path, name: str, say: Callable[[str], None]
-) -> None:
+def test_servers_run_in_a_folder_with_an_odd_and_long_name(ground: Path, say: Callable[[str], None]) -> None:
+    name = "/".join(["sp ace, comma & 'quote'", *["x" * 60] * 5])
     with cleared(ground / name / "var") as var:
         enter(var, say)
 
@@ -200,6 +198,26 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(say: Callable[[str
         enter(Path("/proc/var"), say)
 
 
+def test_a_copy_that_links_to_the_data_of_the_original_is_refused(
+    seasoned: Path, var: Path, say: Callable[[str], None]
+) -> None:
+    enter(seasoned, say)
+    var.mkdir(parents=True)
+    (var / "servers").symlink_to(seasoned / "servers")
+    with pytest.raises(EmbeddedError, match=f"belong to {seasoned}, of which {var} is a copy"):
+        enter(var, say)
+    (var / "servers").unlink()
+
+
+def test_a_moved_folder_keeps_its_data(ground: Path, say: Callable[[str], None]) -> None:
+    with cleared(ground / "before") as before, cleared(ground / "after") as after:
+        enter(before, say)
+        before.rename(after)
+        data = (after / "servers" / "postgres").stat()
+        enter(after, say)
+        assert (after / "servers" / "postgres").stat().st_ino == data.st_ino
+
+
 def as_nobody(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python as an ordinary user with this interpreter's packages; skips where that user reaches none."""
     packages = str(Path(psutil.__file__).parents[1])
@@ -216,7 +234,7 @@ def as_nobody(*arguments: str, **environment: str) -> subprocess.CompletedProces
                 text=True,
                 check=False,
             )
-        except PermissionError:
+        except (PermissionError, FileNotFoundError):
             continue
     pytest.skip("an ordinary user reaches no Python here")
 

@@ -13,7 +13,7 @@ import psutil
 import psycopg
 import pytest
 
-from apps.core.embedded import EmbeddedError, locations, postgres, running, server
+from apps.core.embedded import EmbeddedError, locations, locks, postgres, running, server
 from apps.core.embedded.server import Server
 from tests.core.conftest import hold
 
@@ -192,5 +192,19 @@ def test_its_last_words_say_why_it_does_not_start(stopped: Path, monkeypatch: py
     with (
         pytest.raises(EmbeddedError, match=r'does not start: .*FATAL.*"no_such_library".*postgres\.log'),
         running(stopped, broker=False, fast=True),
+    ):
+        pytest.fail("it cannot start")
+
+
+def test_a_server_that_cannot_be_seen_is_said_to_hold_the_data(
+    stopped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in another container over the same folder: the kernel knows its lock, and shows no process."""
+    monkeypatch.setattr(server, "_HEADLESS_AFTER", 0.1)
+    monkeypatch.setattr(server, "_UNSEEN_AFTER", 0.3)
+    with (
+        locks.exclusive(stopped / "servers" / "valkey.lock"),
+        pytest.raises(EmbeddedError, match="Valkey is run by a process that cannot be seen from here"),
+        running(stopped, database=False, fast=True),
     ):
         pytest.fail("it cannot start")
