@@ -4,7 +4,10 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 api: list[URLPattern | URLResolver] = [
+    path("", include("apps.dials.urls")),
     path("", include("apps.catalog.urls")),
+    path("", include("apps.entries.urls")),
+    path("", include("apps.edges.urls")),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

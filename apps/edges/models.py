@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.audit.triggers import audited, versioned
+from apps.edges.querysets import EdgeQuerySet
 from apps.entries.models import Entry, LedgerRow, Provenance, confidence_field
 
 _DERIVED = ["updated_at", "rendered_count", "last_rendered_at", "walked_count", "last_walked_at"]
@@ -42,6 +43,8 @@ class Edge(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     version = models.PositiveIntegerField(default=1)
+
+    objects = EdgeQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -190,6 +190,7 @@ def _apply(entry: Entry, changes: Mapping[str, Any]) -> None:
         concept=changes.get("concept"),
     )
     refuse_wrong_shape(draft)
+    entry.text_hash = text_hash(document_text(entry.title, entry.instruction, entry.detail))
     if "concept" in changes:
         entry.concept_slug, entry.ladder_step = anchor(draft)
 

@@ -5,11 +5,11 @@ from typing import Protocol
 from django.utils.http import parse_etags
 from rest_framework.request import Request
 
-_NO_VERSION = 0
+_NO_VERSION = -1
 
 
 class Versioned(Protocol):
-    """Whatever counts its versions, from 1."""
+    """Whatever counts its versions."""
 
     @property
     def version(self) -> int: ...

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -11,7 +11,20 @@ from apps.core.api import fields
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """What a request may say: an unknown field, or one that only answers carry, is refused (api.md, Errors)."""
+    """What a request may say: an unknown field, or one that only answers carry, is refused (api.md, Errors).
+
+    ``fixed`` names fields of a parent that this serializer shows and does not take.
+    """
+
+    fixed: ClassVar[tuple[str, ...]] = ()
+
+    def get_fields(self) -> dict[str, Any]:
+        """The declared fields, those of ``fixed`` only to read."""
+        declared = super().get_fields()
+        for name in self.fixed:
+            field = declared[name]
+            field.read_only, field.required, field.default = True, False, serializers.empty
+        return declared
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = self._unknown(data) if isinstance(data, Mapping) else {}
