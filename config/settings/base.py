@@ -4,6 +4,7 @@ With no environment set, PostgreSQL and Valkey are the embedded ones under ``LOD
 ``apps.core.embedded``); ``DATABASE_URL`` and ``REDIS_URL`` name other servers.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -53,6 +54,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.core.health.ProbeMiddleware",
     "apps.core.api.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -99,6 +101,7 @@ def database(var: Path) -> dict[str, Any]:
     found.setdefault("OPTIONS", {}).setdefault("options", settings)
     # Django's own cursors never prepare; those of apps.core.database ask for it, and this lets them.
     found["OPTIONS"].setdefault("prepare_threshold", 5)
+    found["OPTIONS"].setdefault("connect_timeout", 5)
     return found
 
 
@@ -198,6 +201,17 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 }
 
 UNFOLD: dict[str, Any] = {"SITE_TITLE": "Lode", "SITE_HEADER": "Lode", "SITE_SYMBOL": "hub"}
+
+# What /readyz asks for, and what /metrics measures when it is asked: functions by name.
+LODE_CHECKS = {
+    "database": "apps.core.health.database",
+    "broker": "apps.core.health.broker",
+    "migrations": "apps.core.health.migrations",
+    "space": "apps.embeddings.health.serving_space",
+}
+LODE_GAUGES: dict[str, str] = {}
+# Web processes count in files here; prometheus_client reads the place from the environment alone.
+os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(LODE_VAR / "metrics"))
 
 # How long the answer of a write is kept for a retry under the same Idempotency-Key.
 LODE_IDEMPOTENCY_HOURS: int = env.int("LODE_IDEMPOTENCY_HOURS", default=24)

@@ -1,5 +1,6 @@
 """What the test suite runs on: real embedded servers in a folder of their own, and nothing of ``var/``'s."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ globals().update(settings_of(base))
 
 SECRET_KEY = "only-for-tests"  # noqa: S105 - signs nothing that leaves a test
 LODE_VAR = base.LODE_VAR / "test"
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(LODE_VAR / "metrics")
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 DATABASES = {"default": base.database(LODE_VAR)}
 # Django empties tables between transactional tests with TRUNCATE, which the audit otherwise refuses.

@@ -63,15 +63,16 @@ class ApiSchema(AutoSchema):
         return found
 
     def get_operation_id(self) -> str:
-        """As drf-spectacular's, but a page is a list, and what a POST does is in its path."""
+        """The path's words and what the method does to one, or to all, of what it names."""
         words = [word.replace("-", "_") for word in self._tokenize_path()]
+        whole = "{" not in self.path
         verbs = {
-            "GET": "list" if self._is_page() else "read",
-            "POST": "create",
-            "PATCH": "change",
+            "GET": "list" if whole or self._is_page() else "read",
+            "POST": "create" if whole else "",
+            "PATCH": "change_several" if whole else "change",
             "DELETE": "delete",
         }
-        return "_".join([*words, verbs[self.method]])
+        return "_".join(filter(None, [*words, verbs[self.method]]))
 
     def _is_page(self) -> bool:
         responses: Any = self.get_response_serializers()
