@@ -19,6 +19,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _SECONDS = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12)
@@ -57,7 +58,7 @@ class _Gauges(Collector):
             value: Callable[[], float] = import_string(place)
             try:
                 yield GaugeMetricFamily(name, (value.__doc__ or name).partition("\n")[0], value=value())
-            except (DatabaseError, InterfaceError):
+            except (DatabaseError, InterfaceError, RedisError):
                 continue
 
 

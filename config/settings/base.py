@@ -209,7 +209,7 @@ LODE_CHECKS = {
     "migrations": "apps.core.health.migrations",
     "space": "apps.embeddings.health.serving_space",
 }
-LODE_GAUGES: dict[str, str] = {}
+LODE_GAUGES = {"lode_embeddings_pending": "apps.embeddings.health.pending"}
 # Web processes count in files here; prometheus_client reads the place from the environment alone.
 os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(LODE_VAR / "metrics"))
 

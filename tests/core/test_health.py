@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import OperationalError
 from django.test import Client
 
 from apps.core import health, metrics
 from tests.api import Caller
-from tests.factories import make_space
+from tests.factories import make_entry, make_space
 
 
 def test_a_process_lives_whatever_else_does_not() -> None:
@@ -38,7 +39,7 @@ class TestReady:
         from celery import Celery  # noqa: PLC0415
 
         make_space()
-        nowhere = Celery("nowhere", broker="redis+socket:///nonexistent/redis.sock")
+        nowhere = Celery("nowhere", broker="redis+socket:///nonexistent/redis.sock", set_as_current=False)
         monkeypatch.setattr(health, "current_app", nowhere)
         began = time.monotonic()
         answer = Client().get("/readyz")
@@ -93,6 +94,13 @@ class TestMetrics:
         text = Client().get("/metrics").content.decode()
         assert "# HELP lode_test Seven of them.\n# TYPE lode_test gauge\nlode_test 7.0\n" in text
         assert "lode_lost" not in text
+
+    def test_texts_without_a_vector_are_counted(self) -> None:
+        cache.delete("embeddings:pending")
+        make_space()
+        make_entry()  # its text, and the name of its concept
+        assert "lode_embeddings_pending 2.0\n" in Client().get("/metrics").content.decode()
+        cache.delete("embeddings:pending")
 
     def test_counts_of_dead_processes_are_dropped(self) -> None:
         folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
