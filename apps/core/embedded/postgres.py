@@ -26,7 +26,6 @@ _SETTINGS = {
     "max_connections": "100",
     "jit": "off",
     "random_page_cost": "1.1",
-    "max_wal_size": "2GB",
     "log_timezone": "UTC",
     "timezone": "UTC",
 }
@@ -71,9 +70,8 @@ class Postgres(Server):
     def install(self, descriptor: int) -> None:
         self._write("pg_hba.conf", "local all all peer map=lode\n")
         name = person().replace('"', '""')
-        self._write(
-            "pg_ident.conf", "".join(f'lode "{name}" {role}\n' for role in (locations.ROLE, SUPERUSER))
-        )
+        roles = (locations.ROLE, SUPERUSER)
+        self._write("pg_ident.conf", "".join(f'lode "{name}" {role}\n' for role in roles))
         if not self.data.exists():
             self._make_cluster(descriptor)
         elif (found := (self.data / "PG_VERSION").read_text().strip()) != binaries.POSTGRES_MAJOR:
@@ -131,18 +129,13 @@ class Postgres(Server):
     def _run_initdb(self, folder: Path, descriptor: int) -> None:
         # The built-in locale orders alike on every machine, and no upgrade of the C library breaks an index.
         locale = ["--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"]
-        command = [
-            str(binaries.postgres(self.places) / "initdb"),
-            "-D",
-            str(folder),
-            "-U",
-            SUPERUSER,
-            *locale,
-        ]
-        command += ["--auth=peer", "--no-instructions", *(["--no-sync"] if self.fast else [])]
-        with self.places.account.popen(
+        where = ["-D", str(folder), "-U", SUPERUSER, "--auth=peer", "--no-instructions"]
+        haste = ["--no-sync"] if self.fast else []
+        command = [str(binaries.postgres(self.places) / "initdb"), *where, *locale, *haste]
+        launched = self.places.account.popen(
             command, log=subprocess.PIPE, pass_fds=(descriptor,), environment=surroundings()
-        ) as process:
+        )
+        with launched as process:
             said = process.communicate()[0].decode(errors="replace").strip().splitlines()
         if process.returncode:
             telling = [line for line in said if "error" in line or "FATAL" in line] or said or ["no reason"]
@@ -177,7 +170,7 @@ class Postgres(Server):
                 connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(role))
             if not _any(connection, "SELECT 1 FROM pg_database WHERE datname = %s", locations.DATABASE):
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(database, role))
-        self._extend(locations.DATABASE)
+            self._extend(locations.DATABASE)
 
     def _extend(self, database: str) -> None:
         with self._connect(database) as connection:

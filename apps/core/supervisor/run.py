@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from django.conf import settings
 
 from apps.core.embedded import Stack, running
@@ -46,7 +47,6 @@ def run(options: Options, write: Callable[[str], object]) -> None:
 
     Raises SupervisorError or EmbeddedError, whose message is one sentence, where it cannot (go on to) run.
     """
-    began = time.monotonic()
     var: Path = settings.LODE_VAR
     address = Address(options.host, options.port)
     terminal = Terminal(write)
@@ -59,9 +59,14 @@ def run(options: Options, write: Callable[[str], object]) -> None:
             with _children(address, stack, signals, terminal) as children:
                 with terminal.step("Web, worker and beat"), signals.interruptible():
                     _await_ready(address, children)
-                for line in welcome(address, access, var / "log", time.monotonic() - began):
+                for line in welcome(address, access, var / "log", _age()):
                     terminal.say(line)
                 _watch(children, stack, signals, terminal)
+
+
+def _age() -> float:
+    """Seconds since the person pressed Enter."""
+    return time.time() - psutil.Process().create_time()
 
 
 def _end_orphans(var: Path, terminal: Terminal) -> None:
