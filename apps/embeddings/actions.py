@@ -5,7 +5,7 @@ A space is filled outside any transaction, batch by batch; only making it and sw
 
 import datetime as dt
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from django.db import OperationalError, connection, transaction
@@ -25,6 +25,8 @@ from apps.embeddings.sources import Owner, TextSource, source, sources
 # How long a switch waits for writers that are under way, before it says no and lets others write.
 _SWITCH_LOCK_TIMEOUT = "5s"
 _CLAIM_POLL_SECONDS = 0.5
+# Owners without a vector that one search finds: it reads every hash, 2 s over a million texts.
+_OWNERS_AT_ONCE = 10_000
 
 
 def _silent(_: int) -> None:
@@ -114,20 +116,18 @@ def rebuild(
     embedder = Embedder(space, now=now, progress=progress)
     with _only_one(space):
         for kind, identities in inventory.texts.items():
-            owners = [owner for owner, _ in identities]
-            for start in range(0, len(owners), embedder.batch_size):
-                _embed_owners(embedder, kind, owners[start : start + embedder.batch_size])
+            _embed_owners(embedder, source(kind), [owner for owner, _ in identities])
         if not any(queries.missing_counts(space).values()):
             _end_rebuild(space, actor=actor, now=now)
     return embedder.outcome
 
 
-def embed_written(*, texts: Mapping[str, Collection[Owner]], now: dt.datetime) -> None:
+def embed_written(*, texts: Mapping[str, Sequence[Owner]], now: dt.datetime) -> None:
     """Embed what was just written, by kind and owner, in every live space where it lacks a current vector."""
     for space in queries.live_spaces():
         embedder = Embedder(space, now=now)
         for kind, owners in texts.items():
-            _embed_owners(embedder, kind, owners)
+            _embed_owners(embedder, source(kind), owners)
 
 
 def sweep(*, now: dt.datetime, is_over: Callable[[], bool]) -> None:
@@ -159,18 +159,27 @@ def _one_pass(embedder: Embedder, texts_of: TextSource, is_over: Callable[[], bo
     stored = 0
     after: Owner | None = None
     while not is_over():
-        texts = texts_of.read(embedder.space, limit=embedder.batch_size, after=after)
-        if not texts:
+        owners = texts_of.missing_owners(embedder.space, after=after, limit=_OWNERS_AT_ONCE)
+        if not owners:
             break
-        stored += embedder.embed(texts_of, texts)
-        after = texts[-1].owner
+        stored += _embed_owners(embedder, texts_of, owners, is_over)
+        after = owners[-1]
     return stored
 
 
-def _embed_owners(embedder: Embedder, kind: str, owners: Collection[Owner]) -> None:
-    texts = source(kind).read(embedder.space, limit=len(owners), owners=owners)
-    for start in range(0, len(texts), embedder.batch_size):
-        embedder.embed(source(kind), texts[start : start + embedder.batch_size])
+def _embed_owners(
+    embedder: Embedder,
+    texts_of: TextSource,
+    owners: Sequence[Owner],
+    is_over: Callable[[], bool] = lambda: False,
+) -> int:
+    stored = 0
+    for start in range(0, len(owners), embedder.batch_size):
+        if is_over():
+            break
+        texts = texts_of.read(embedder.space, owners[start : start + embedder.batch_size])
+        stored += embedder.embed(texts_of, texts) if texts else 0
+    return stored
 
 
 @contextmanager

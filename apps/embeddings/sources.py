@@ -60,21 +60,20 @@ class TextSource(ABC):
         """Those of ``texts`` without a current vector in ``space``, or with one older than its rebuilding."""
         return self.texts().filter(~Exists(self._current(space)))
 
-    def read(
-        self,
-        space: EmbeddingSpace,
-        *,
-        limit: int,
-        after: Owner | None = None,
-        owners: Collection[Owner] | None = None,
-    ) -> list[Text]:
-        """At most ``limit`` missing texts in the order of their owners, after one owner, or of some alone."""
+    def missing_owners(self, space: EmbeddingSpace, *, after: Owner | None, limit: int) -> list[Owner]:
+        """The first ``limit`` owners of ``missing``, in order, after one of them.
+
+        However few they are, this reads the hashes of all texts: ask for many at once.
+        """
         found = self.missing(space).order_by("pk")
         if after is not None:
             found = found.filter(pk__gt=after)
-        if owners is not None:
-            found = found.filter(pk__in=owners)
-        return [Text(*row) for row in found.values_list("pk", "content", "content_hash")[:limit]]
+        return list(found.values_list("pk", flat=True)[:limit])
+
+    def read(self, space: EmbeddingSpace, owners: Collection[Owner]) -> list[Text]:
+        """The texts of those ``owners`` that lack a current vector, in order."""
+        found = self.missing(space).filter(pk__in=owners).order_by("pk")
+        return [Text(*row) for row in found.values_list("pk", "content", "content_hash")]
 
     def identities(self) -> Iterator[tuple[Owner, str]]:
         """Every owner with the hash of its text, in order."""

@@ -131,14 +131,14 @@ class TestStoring:
 
     def test_a_text_that_changed_meanwhile_stays_missing(self, space: EmbeddingSpace) -> None:
         entry = make_entry()
-        [text] = source("entries").read(space, limit=10, owners=[entry.pk])
+        [text] = source("entries").read(space, [entry.pk])
         Entry.objects.filter(pk=entry.pk).update(title="Changed meanwhile")
         assert Embedder(space, now=NOW).embed(source("entries"), [text]) == 0
         assert queries.missing_counts(space)["entries"] == 1
 
     def test_an_owner_that_went_meanwhile_is_left_out(self, space: EmbeddingSpace) -> None:
         concept = make_concept()
-        texts = source("concept-names").read(space, limit=10)
+        texts = source("concept-names").read(space, [concept.names.get().pk])
         concept.delete()
         assert Embedder(space, now=NOW).embed(source("concept-names"), texts) == 0
 
@@ -185,7 +185,7 @@ class TestWithServer:
         bad = make_entry(visibility_scope="tutor", title="poison")
         embedder = Embedder(space, now=NOW)
         entries = source("entries")
-        assert embedder.embed(entries, entries.read(space, limit=10)) == 3
+        assert embedder.embed(entries, entries.read(space, [bad.pk, *(entry.pk for entry in fine)])) == 3
         assert EntryVector.objects.filter(entry__in=fine).count() == 3
         assert list(embedder.outcome.refused) == [("entries", bad.pk)]
         assert (
