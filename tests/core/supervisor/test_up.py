@@ -163,15 +163,12 @@ def up(home: Path) -> Iterator[Up]:
         assert everything(home) == []
 
 
-def test_a_second_start_is_ready_within_ten_seconds_and_keeps_the_login(home: Path) -> None:
-    began = time.monotonic()
+def test_a_second_start_keeps_the_login(home: Path) -> None:
     up = Up(home, free_port()).ready()
-    took = time.monotonic() - began
     assert up.answers()
     assert "admin, the password made at the first start is in" in "\n".join(up.lines)
     assert up.stop(signal.SIGTERM) == 0
     assert everything(home) == []
-    assert took < 10
 
 
 @pytest.mark.parametrize("name", ["web", "worker", "beat"])
