@@ -255,3 +255,27 @@ class TestCommand:
     def test_refuses_what_is_no_space(self, written: str) -> None:
         with pytest.raises(CommandError):
             self.run("build", written)
+
+
+def test_fill_embeds_what_the_serving_space_lacks_and_makes_one_where_none_serves(settings: Settings) -> None:
+    settings.LODE_EMBEDDING_PROVIDER = "hash"
+    make_entry(visibility_scope="tutor", concept_slug="move", title="Move")
+    output = StringIO()
+    call_command("embeddings", "fill", stdout=output)
+    serving = queries.serving_space()
+    assert serving is not None
+    assert vectors(serving) == 1
+    assert f"1 texts embedded in {serving.name}" in output.getvalue()
+    call_command("embeddings", "fill", stdout=output)
+    assert f"0 texts lack a vector in {serving.name}" in output.getvalue()
+
+
+def test_fill_leaves_more_than_it_may_do_to_the_workers(space: EmbeddingSpace) -> None:
+    for number in range(3):
+        make_entry(visibility_scope="tutor", concept_slug=f"late-{number}", title=f"Late {number}")
+    output = StringIO()
+    call_command("embeddings", "fill", "--at-most=2", stdout=output)
+    assert vectors(space) == 70
+    assert "3 texts lack a vector" in output.getvalue()
+    call_command("embeddings", "fill", "--at-most=3", stdout=output)
+    assert vectors(space) == 73

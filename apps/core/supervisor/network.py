@@ -61,7 +61,7 @@ def answers(address: Address) -> bool:
     connection = http.client.HTTPConnection(address.reachable_host, address.port, timeout=5)
     try:
         connection.request("GET", "/healthz")
-        return connection.getresponse().status < http.HTTPStatus.INTERNAL_SERVER_ERROR
+        return connection.getresponse().status == http.HTTPStatus.OK
     except (OSError, http.client.HTTPException):
         return False
     finally:

@@ -16,6 +16,8 @@ from apps.core.first_admin import FirstAdmin, ensure_admin
 from apps.core.supervisor.errors import SupervisorError
 from apps.core.supervisor.terminal import Step, Terminal
 
+_EMBEDDED_AT_START = 2000
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -44,8 +46,10 @@ def _prepare(terminal: Terminal, *, demo: bool) -> Access:
     with terminal.step("Migrations") as step:
         step.note = _migrate()
     if demo:
-        with terminal.step("Demo curriculum") as step:
-            step.note = _last_line(_called("load_demo"))
+        with terminal.step("Demo curriculum", has_own_progress=True) as step:
+            step.note = _called("load_demo")
+    with terminal.step("Embeddings", has_own_progress=True) as step:
+        step.note = _embed()
     with terminal.step("Login") as step:
         admin = ensure_admin(settings.LODE_VAR / "admin_password")
         key = _demo_key(step) if demo else None
@@ -64,19 +68,23 @@ def _migrate() -> str:
 def _demo_key(step: Step) -> str | None:
     """A key to try Lode with; None, with a note, where it was revoked."""
     try:
-        return _last_line(_called("ensure_demo_key")) or None
+        return _called("ensure_demo_key") or None
     except CommandError as error:
         step.note = str(error)
         return None
 
 
-def _called(command: str) -> str:
-    """What a management command writes to its output; nothing where no app brings it."""
+def _embed() -> str:
+    """Embed a few texts here, so that the first retrieval finds them; many are left to the worker."""
+    try:
+        return _called("embeddings", "fill", f"--at-most={_EMBEDDED_AT_START}")
+    except CommandError as error:  # a provider that fails costs retrieval its semantic pass, and no start
+        return str(error)
+
+
+def _called(command: str, *arguments: str) -> str:
+    """What a management command writes to its output, on one line; nothing where no app brings it."""
     output = io.StringIO()
     if command in get_commands():
-        call_command(command, stdout=output)
-    return output.getvalue()
-
-
-def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[-1]
+        call_command(command, *arguments, stdout=output, no_color=True)
+    return " ".join(output.getvalue().split())

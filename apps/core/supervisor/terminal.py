@@ -27,10 +27,14 @@ class Terminal:
         self._put(f"\n{line}\n{self._title}" if self._title else f"{line}\n")
 
     @contextlib.contextmanager
-    def step(self, title: str) -> Iterator[Step]:
-        """A line that names what is being done, and at its end how long it took."""
+    def step(self, title: str, *, has_own_progress: bool = False) -> Iterator[Step]:
+        """A line that names what is being done, and at its end how long it took.
+
+        One whose work draws a bar of its own, and wipes that away, gets its line only then.
+        """
         step, began = Step(), time.monotonic()
-        self._title = f"{title} ".ljust(_WIDTH, ".")
+        line = f"{title} ".ljust(_WIDTH, ".")
+        self._title = "" if has_own_progress else line
         self._put(self._title)
         try:
             yield step
@@ -39,6 +43,7 @@ class Terminal:
             raise
         finally:
             self._title = ""
+        self._put(line if has_own_progress else "")
         self._put(f" {time.monotonic() - began:.1f} s{f', {step.note}' if step.note else ''}\n")
 
     def _put(self, text: str) -> None:

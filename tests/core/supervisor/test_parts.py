@@ -211,6 +211,12 @@ class TestTerminal:
         assert (first, said) == ("PostgreSQL ...................", "made an account")
         assert last.startswith(first)
 
+    def test_a_step_with_a_bar_of_its_own_has_its_line_at_the_end(self) -> None:
+        written: list[str] = []
+        with Terminal(written.append).step("Embeddings", has_own_progress=True):
+            assert "".join(written) == ""
+        assert "".join(written) == "Embeddings ................... 0.0 s\n"
+
     def test_a_closed_terminal_is_no_reason_to_fall(self) -> None:
         def closed(_: str) -> None:
             raise BrokenPipeError

@@ -89,8 +89,8 @@ class Up:
     def answers(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
-            connection.request("GET", "/healthz")
-            return connection.getresponse().status < 500
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
         return False
 
 

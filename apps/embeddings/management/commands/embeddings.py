@@ -1,4 +1,4 @@
-"""``manage.py embeddings status | build SPACE | switch SPACE | rebuild [--snapshot FILE]``."""
+"""``manage.py embeddings status | fill | build SPACE | switch SPACE | rebuild [--snapshot FILE]``."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
@@ -32,6 +32,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         verbs.add_parser("status", help="every space, and how far it has come")
+        fill = verbs.add_parser("fill", help="embed whatever lacks a vector in the space that serves")
+        fill.add_argument("--at-most", type=int, help="leave it to the workers where more texts lack one")
         build = verbs.add_parser("build", help="embed in a space whatever lacks a current vector there")
         build.add_argument("space", help=_SPACE_HELP)
         switch = verbs.add_parser("switch", help="let a built space serve")
@@ -60,6 +62,17 @@ class Command(BaseCommand):
             console.print(table)
         self.stdout.write(shown.get())
         self.stdout.write(f"a new database would begin with the provider {settings.LODE_EMBEDDING_PROVIDER}")
+
+    def _fill(self, options: dict[str, Any]) -> None:
+        now, limit = timezone.now(), options["at_most"]
+        space = actions.ensure_serving_space(actor=_ACTOR, now=now)
+        missing = sum(queries.missing_counts(space).values())
+        if missing == 0 or (limit is not None and missing > limit):
+            self.stdout.write(f"{missing} texts lack a vector in {space.name}")
+            return
+        with self._bar(space) as progress:
+            outcome = actions.fill(space=space, now=now, progress=progress)
+        self._report(space, outcome)
 
     def _build(self, options: dict[str, Any]) -> None:
         now = timezone.now()
