@@ -3,6 +3,8 @@
 import pgtrigger
 from django.db import models
 
+from apps.audit.querysets import AuditEventQuerySet
+
 _NO_TRUNCATE = pgtrigger.Trigger(
     name="refuse_truncate",
     level=pgtrigger.Statement,
@@ -35,6 +37,8 @@ class AuditEvent(models.Model):
     target_kind = models.CharField(max_length=40)
     target_id = models.CharField(max_length=100)
     run = models.UUIDField(null=True, blank=True)
+
+    objects = AuditEventQuerySet.as_manager()
 
     class Meta:
         indexes = [

@@ -30,6 +30,16 @@ class EdgeType(StrEnum):
     SUPERSEDES = "supersedes"
 
 
+EDGE_VERBS = {
+    EdgeType.PREREQUISITE: "needs",
+    EdgeType.FALLBACK: "falls back to",
+    EdgeType.LEADS_TO: "leads to",
+    EdgeType.RELATED: "is related to",
+    EdgeType.SUPERSEDES: "supersedes",
+}
+"""What an edge of each type says between its source and its target."""
+
+
 class LadderStep(StrEnum):
     """The step of the ladder that found an entry's concept (rules.md 9)."""
 

@@ -1,0 +1,95 @@
+"""The ground of every admin class: rows are listed and shown, and nothing is written around an action."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.admin import ShowFacets
+from django.contrib.admin.utils import unquote
+from django.db.models import Model, QuerySet, UUIDField
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+
+from apps.core.admin.html import Panel
+from apps.core.admin.pages import BoundedPaginator
+
+_COMPARISONS = {"exact", "in", "isnull", "gt", "gte", "lt", "lte", "id"}
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """Rows are listed, searched, filtered and shown, at a fixed number of queries; nothing is changed.
+
+    ``audit_kind`` is the ``target_kind`` under which the audit keeps this model's changes; empty where it
+    keeps none. ``link_filters`` are fields by which links from other pages filter the list.
+    """
+
+    audit_kind = ""
+    link_filters: tuple[str, ...] = ()
+    actions = None
+    list_per_page = 50
+    list_max_show_all = 0
+    list_filter_submit = True
+    paginator = BoundedPaginator
+    show_full_result_count = False
+    show_facets = ShowFacets.NEVER
+    change_form_outer_after_template = "lode/panels.html"  # type: ignore[assignment]  # the theme types its None
+
+    def get_panels(self, request: HttpRequest, obj: Any) -> Sequence[Panel]:
+        """What the page of ``obj`` shows below its own fields."""
+        return ()
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        obj = kwargs.get("obj")
+        shown = {} if obj is None else {"panels": self.get_panels(request, obj)}
+        return super().render_change_form(request, {**context, **shown}, *args, **kwargs)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Only what the page itself offers: Django would take any lookup on any column, patterns included."""
+        if "\x00" in str(value):
+            return False
+        field, *rest = lookup.split("__")
+        columns = {name for column in self.opts.fields for name in (column.name, column.attname)}
+        return field not in columns or (field in self._offered() and set(rest) <= _COMPARISONS)
+
+    def _offered(self) -> set[str]:
+        declared = [each[0] if isinstance(each, tuple) else each for each in self.list_filter or ()]
+        return {each.split("__")[0] for each in declared if isinstance(each, str)} | set(self.link_filters)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """A pasted id finds its row by the primary key; anything else is looked for in ``search_fields``."""
+        found = self._pasted_id(search_term)
+        if found is not None:
+            return queryset.filter(pk=found), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def _pasted_id(self, term: str) -> UUID | None:
+        if not isinstance(self.opts.pk, UUIDField):
+            return None
+        try:
+            return UUID(term.strip())
+        except ValueError:
+            return None
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The audit's events about this row: they know every change, whoever made it and by whatever road."""
+        if not self.audit_kind:
+            raise Http404(f"no history is kept of {self.opts.verbose_name_plural}")
+        query = urlencode({"target_kind": self.audit_kind, "target_id": unquote(object_id)})
+        return HttpResponseRedirect(f"{reverse('admin:audit_auditevent_changelist')}?{query}")

@@ -1,0 +1,194 @@
+"""Edges: which entry needs, leads to or falls back to which."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import DecimalField, F, QuerySet, Value
+from django.db.models.functions import Cast
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from apps.audit.admin import recent_events
+from apps.core.admin import html
+from apps.core.admin.base import ReadOnlyAdmin
+from apps.core.admin.filters import WordFilter
+from apps.dials.queries import get_dials
+from apps.edges.models import Edge, EdgeLedger, EdgeObservation
+from apps.entries.admin import ledger
+from apps.entries.admin.filters import ProvenanceFilter
+from apps.rules.confidence import rounded
+from apps.rules.dials import DialValues
+from apps.rules.words import EDGE_VERBS, EdgeType
+
+_SHOWN = 20
+
+
+def dials() -> DialValues:
+    """The dials in force; edges read none that differs by space."""
+    return get_dials(settings.LODE_EMBEDDING_PROVIDER)
+
+
+def with_walk_floor(edges: QuerySet[Edge]) -> QuerySet[Edge]:
+    """``edges`` with ``floor``: the confidence below which none is walked."""
+    floor = Value(rounded(dials().edge_walk_min_confidence))
+    return edges.annotate(floor=Cast(floor, DecimalField(max_digits=7, decimal_places=6)))
+
+
+def below_walk(edges: QuerySet[Edge]) -> QuerySet[Edge]:
+    """Those, read by ``with_walk_floor``, that are not walked."""
+    return edges.filter(confidence__lt=F("floor"))
+
+
+class TypeFilter(WordFilter):
+    title = "type"
+    parameter_name = "edge_type"
+    words = tuple(
+        (word.value, f"{word.value.replace('_', ' ')} ({verb})") for word, verb in EDGE_VERBS.items()
+    )
+
+
+class WalkFilter(WordFilter):
+    title = "walk"
+    parameter_name = "walk"
+    words = (("walked", "trusted enough to be walked"), ("hidden", "below the walk floor"))
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(confidence__gte=F("floor")) if value == "walked" else below_walk(rows)
+
+
+@admin.register(Edge)
+class EdgeAdmin(ReadOnlyAdmin):
+    """Directed relations between entries."""
+
+    audit_kind = "edge"
+    list_display = ("source_title", "verb", "target_title", "confidence_bar", "source_type", "hit_count")
+    list_display_links = ("verb",)
+    list_filter = (
+        TypeFilter,
+        ProvenanceFilter,
+        WalkFilter,
+        ("source", AutocompleteSelectFilter),
+        ("target", AutocompleteSelectFilter),
+    )
+    link_filters = ("session",)
+    list_select_related = ("source", "target")
+    search_fields = ("source__title", "target__title")
+    search_help_text = "Title of either end"
+    ordering = ("-id",)
+    sortable_by = ("confidence_bar",)
+    fieldsets = (
+        (None, {"fields": ("source", "verb", "target", "condition", "rationale")}),
+        ("Where it stands", {"fields": ("confidence_bar", "evidence", "use")}),
+        (
+            "Where it comes from",
+            {"fields": ("edge_type", "source_type", "made_in", "created_at", "updated_at")},
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Edge]:
+        return with_walk_floor(super().get_queryset(request))
+
+    @display(description="from", ordering="source__title")
+    def source_title(self, edge: Edge) -> str:
+        return html.link_to(edge.source)
+
+    @display(description="says")
+    def verb(self, edge: Edge) -> str:
+        return EDGE_VERBS[EdgeType(edge.edge_type)]
+
+    @display(description="to", ordering="target__title")
+    def target_title(self, edge: Edge) -> str:
+        return html.link_to(edge.target)
+
+    @display(description="confidence", ordering="confidence")
+    def confidence_bar(self, edge: Any) -> str:
+        return html.confidence(edge.confidence, edge.floor, what="walk floor")
+
+    @display(description="evidence")
+    def evidence(self, edge: Edge) -> str:
+        return f"Observed in {edge.hit_count} sessions."
+
+    @display(description="use")
+    def use(self, edge: Edge) -> str:
+        rendered = f"Its line stood in {edge.rendered_count} prompts"
+        last = f", last at {html.moment(edge.last_rendered_at)}" if edge.last_rendered_at else ""
+        return f"{rendered}{last}; it was walked {edge.walked_count} times."
+
+    @display(description="made in session")
+    def made_in(self, edge: Edge) -> str:
+        return html.link_to_id("tutoring_tutoringsession", edge.session)
+
+    def get_panels(self, request: HttpRequest, obj: Edge) -> Sequence[html.Panel]:
+        steps = EdgeLedger.objects.filter(edge=obj).order_by("-id")[:_SHOWN]
+        return [
+            self._sessions(obj),
+            ledger.panel(steps, html.list_of("edges_edgeledger", edge__id__exact=obj.pk)),
+            recent_events("edge", obj.pk),
+        ]
+
+    def _sessions(self, edge: Edge) -> html.Panel:
+        seen = edge.observations.order_by("-id")[:_SHOWN]
+        return html.Panel(
+            title="Sessions that observed it",
+            headers=["When", "Session"],
+            rows=[
+                [html.moment(one.observed_at), html.link_to_id("tutoring_tutoringsession", one.session)]
+                for one in seen
+            ],
+            nothing="No session has observed it yet.",
+            more=html.link(html.list_of("edges_edgeobservation", edge__id__exact=edge.pk), "All of them"),
+        )
+
+
+@admin.register(EdgeObservation)
+class EdgeObservationAdmin(ReadOnlyAdmin):
+    """That a session showed an edge; a session counts once."""
+
+    list_display = ("observed_at", "edge_words", "session_link")
+    link_filters = ("edge", "session")
+    list_select_related = ("edge__source", "edge__target")
+    ordering = ("-id",)
+    sortable_by = ()
+
+    @display(description="edge")
+    def edge_words(self, observation: EdgeObservation) -> str:
+        return html.link_to(observation.edge, sentence(observation.edge))
+
+    @display(description="session")
+    def session_link(self, observation: EdgeObservation) -> str:
+        return html.link_to_id("tutoring_tutoringsession", observation.session)
+
+
+@admin.register(EdgeLedger)
+class EdgeLedgerAdmin(ReadOnlyAdmin):
+    """Every step of every edge's confidence."""
+
+    list_display = ("at", "edge_words", "what_happened", "before_number", "after_number")
+    link_filters = ("edge", "session", "turn")
+    list_select_related = ("edge__source", "edge__target")
+    ordering = ("-id",)
+    sortable_by = ()
+
+    @display(description="edge")
+    def edge_words(self, row: EdgeLedger) -> str:
+        return html.link_to(row.edge, sentence(row.edge))
+
+    @display(description="what happened")
+    def what_happened(self, row: EdgeLedger) -> str:
+        return ledger.words(row)
+
+    @display(description="from")
+    def before_number(self, row: EdgeLedger) -> str:
+        return html.number(row.before)
+
+    @display(description="to")
+    def after_number(self, row: EdgeLedger) -> str:
+        return html.number(row.after)
+
+
+def sentence(edge: Edge) -> str:
+    """An edge as a sentence: ``Nonce reuse needs Stream ciphers``."""
+    return f"{edge.source.title} {EDGE_VERBS[EdgeType(edge.edge_type)]} {edge.target.title}"
