@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class AuditConfig(AppConfig):
     name = "apps.audit"
+    verbose_name = "System"

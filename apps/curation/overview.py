@@ -9,11 +9,11 @@ from django.db.models import Case, CharField, Count, F, QuerySet, Value, When
 from apps.catalog.models import Concept, ConceptStatus, Topic
 from apps.core.admin import html
 from apps.core.admin.pages import COUNTED_ROWS
-from apps.edges.admin import below_walk, with_walk_floor
+from apps.edges.admin import TYPE_WORDS, below_walk, with_walk_floor
 from apps.edges.models import Edge
 from apps.entries.admin import standing
 from apps.entries.models import Entry
-from apps.rules.words import EDGE_VERBS, Maturity, Provenance
+from apps.rules.words import Maturity, Provenance
 from apps.tutoring.models import Learner, SessionState, TutoringSession
 
 Allowed = Callable[[str], bool]
@@ -30,7 +30,6 @@ PROVENANCES = {
     Provenance.ENRICHED: "enriched: read from the content",
     Provenance.LEARNED: "learned: students showed it",
 }
-TYPES = {kind: f"{kind.replace('_', ' ')} ({verb})" for kind, verb in EDGE_VERBS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def cards(allowed: Allowed) -> list[Card]:
     asked = (
         ("Entries by maturity", entries, "maturity", {word: str(word) for word in Maturity}),
         ("Entries by scope", entries, "scope", SCOPES),
-        ("Edges by type", edges, "edge_type", TYPES),
+        ("Edges by type", edges, "edge_type", TYPE_WORDS),
         ("Edges by provenance", edges, "source_type", PROVENANCES),
         ("Sessions", sessions, "state", {state.value: state.value for state in SessionState}),
     )
@@ -114,16 +113,16 @@ def attention(allowed: Allowed) -> list[Number]:
     """What somebody may want to look at; what there is none of is left out."""
     entries = standing.with_vector(standing.with_floor(Entry.objects.all()))
     asked = (
-        _Asked("entries wait for a vector", standing.waiting(entries), {"search": "waiting"}),
-        _Asked("entries are below their floor", standing.below_floor(entries), {"floor": "below"}),
-        _Asked("entries name no concept", standing.unanchored(entries), {"anchor": "unanchored"}),
+        _Asked("entries waiting for a vector", standing.waiting(entries), {"search": "waiting"}),
+        _Asked("entries below their floor", standing.below_floor(entries), {"floor": "below"}),
+        _Asked("entries without a concept", standing.unanchored(entries), {"anchor": "unanchored"}),
         _Asked(
-            "concepts are proposed",
+            "proposed concepts",
             Concept.objects.filter(status=ConceptStatus.PROPOSED),
             {"status": "proposed"},
         ),
         _Asked(
-            "edges are below the walk floor",
+            "edges below the walk floor",
             below_walk(with_walk_floor(Edge.objects.all())),
             {"walk": "hidden"},
         ),

@@ -1,7 +1,7 @@
 """Dials: every threshold with its value, whoever turned it, and what it does. They are turned by the API."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -64,26 +64,29 @@ def _panels(query: str) -> list[html.Panel]:
 
 
 def _row(dial: registry.Dial, turned: Sequence[Dial]) -> list[object]:
-    defaults = dial.defaults if dial.by_space else {"": dial.default()}
+    defaults = {"": dial.default()} if not dial.by_space else dial.defaults
+    stored = {row.space: row.value for row in turned}
     return [
-        html.lines([dial.key, f"rules.md {dial.section}" if dial.section[0].isdigit() else dial.section]),
-        html.lines([_named(row.space, row.value, dial.unit) for row in turned] or ["as by default"]),
-        html.lines(_all(defaults, dial.unit)),
+        html.strong(dial.key),
+        html.lines(_values({**defaults, **stored}, dial.unit)),
+        html.lines(_values(defaults, "")),
         dial.bounds,
         dial.help,
         html.lines(
-            [
-                html.link_to(row, f"{html.moment(row.changed_at)} by {row.changed_by}: {row.reason}")
-                for row in turned
-            ]
-        ),
+            html.link_to(row, f"{html.moment(row.changed_at)} by {row.changed_by}: {row.reason}")
+            for row in turned
+        )
+        or html.NOTHING,
     ]
 
 
-def _all(values: Mapping[str, object], unit: str) -> Iterable[str]:
-    return [_named(space, value, unit) for space, value in values.items()]
+def _values(values: Mapping[str, object], unit: str) -> list[str]:
+    """One value, or one for each space."""
+    return [
+        f"{space}: {_said(value)}" if space else f"{_said(value)} {unit}".strip()
+        for space, value in values.items()
+    ]
 
 
-def _named(space: str, value: object, unit: str) -> str:
-    shown = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-    return f"{space}: {shown}" if space else f"{shown} {unit}".strip()
+def _said(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class DialsConfig(AppConfig):
     name = "apps.dials"
+    verbose_name = "Retrieval"

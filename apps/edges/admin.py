@@ -21,7 +21,16 @@ from apps.entries.admin import ledger
 from apps.entries.admin.filters import ProvenanceFilter
 from apps.rules.confidence import rounded
 from apps.rules.dials import DialValues
-from apps.rules.words import EDGE_VERBS, EdgeType
+from apps.rules.words import EDGE_VERBS
+
+TYPE_WORDS = {
+    "prerequisite": "needs (prerequisite)",
+    "fallback": "falls back to (fallback)",
+    "leads_to": "leads to",
+    "related": "is related to",
+    "supersedes": "supersedes",
+}
+"""Every type, by what it says; in brackets the name of one whose verb does not tell it."""
 
 _SHOWN = 20
 
@@ -45,9 +54,7 @@ def below_walk(edges: QuerySet[Edge]) -> QuerySet[Edge]:
 class TypeFilter(WordFilter):
     title = "type"
     parameter_name = "edge_type"
-    words = tuple(
-        (word.value, f"{word.value.replace('_', ' ')} ({verb})") for word, verb in EDGE_VERBS.items()
-    )
+    words = tuple(TYPE_WORDS.items())
 
 
 class WalkFilter(WordFilter):
@@ -64,7 +71,7 @@ class EdgeAdmin(ReadOnlyAdmin):
     """Directed relations between entries."""
 
     audit_kind = "edge"
-    list_display = ("source_title", "verb", "target_title", "confidence_bar", "source_type", "hit_count")
+    list_display = ("source_title", "verb", "target_title", "confidence_bar", "provenance", "sessions")
     list_display_links = ("verb",)
     list_filter = (
         TypeFilter,
@@ -74,7 +81,6 @@ class EdgeAdmin(ReadOnlyAdmin):
         ("target", AutocompleteSelectFilter),
     )
     link_filters = ("session",)
-    list_select_related = ("source", "target")
     search_fields = ("source__title", "target__title")
     search_help_text = "Title of either end"
     ordering = ("-id",)
@@ -84,12 +90,12 @@ class EdgeAdmin(ReadOnlyAdmin):
         ("Where it stands", {"fields": ("confidence_bar", "evidence", "use")}),
         (
             "Where it comes from",
-            {"fields": ("edge_type", "source_type", "made_in", "created_at", "updated_at")},
+            {"fields": ("edge_type", "provenance", "made_in", "created_at", "updated_at")},
         ),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Edge]:
-        return with_walk_floor(super().get_queryset(request))
+        return with_walk_floor(super().get_queryset(request)).select_related("source", "target")
 
     @display(description="from", ordering="source__title")
     def source_title(self, edge: Edge) -> str:
@@ -97,7 +103,7 @@ class EdgeAdmin(ReadOnlyAdmin):
 
     @display(description="says")
     def verb(self, edge: Edge) -> str:
-        return EDGE_VERBS[EdgeType(edge.edge_type)]
+        return EDGE_VERBS[edge.edge_type]
 
     @display(description="to", ordering="target__title")
     def target_title(self, edge: Edge) -> str:
@@ -106,6 +112,14 @@ class EdgeAdmin(ReadOnlyAdmin):
     @display(description="confidence", ordering="confidence")
     def confidence_bar(self, edge: Any) -> str:
         return html.confidence(edge.confidence, edge.floor, what="walk floor")
+
+    @display(description="provenance")
+    def provenance(self, edge: Edge) -> str:
+        return edge.source_type
+
+    @display(description="sessions")
+    def sessions(self, edge: Edge) -> int:
+        return edge.hit_count
 
     @display(description="evidence")
     def evidence(self, edge: Edge) -> str:
@@ -155,7 +169,7 @@ class EdgeObservationAdmin(ReadOnlyAdmin):
 
     @display(description="edge")
     def edge_words(self, observation: EdgeObservation) -> str:
-        return html.link_to(observation.edge, sentence(observation.edge))
+        return html.link_to(observation.edge)
 
     @display(description="session")
     def session_link(self, observation: EdgeObservation) -> str:
@@ -174,7 +188,7 @@ class EdgeLedgerAdmin(ReadOnlyAdmin):
 
     @display(description="edge")
     def edge_words(self, row: EdgeLedger) -> str:
-        return html.link_to(row.edge, sentence(row.edge))
+        return html.link_to(row.edge)
 
     @display(description="what happened")
     def what_happened(self, row: EdgeLedger) -> str:
@@ -187,8 +201,3 @@ class EdgeLedgerAdmin(ReadOnlyAdmin):
     @display(description="to")
     def after_number(self, row: EdgeLedger) -> str:
         return html.number(row.after)
-
-
-def sentence(edge: Edge) -> str:
-    """An edge as a sentence: ``Nonce reuse needs Stream ciphers``."""
-    return f"{edge.source.title} {EDGE_VERBS[EdgeType(edge.edge_type)]} {edge.target.title}"

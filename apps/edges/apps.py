@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class EdgesConfig(AppConfig):
     name = "apps.edges"
+    verbose_name = "Curriculum"

@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from apps.audit.triggers import audited, versioned
 from apps.edges.querysets import EdgeQuerySet
 from apps.entries.models import Entry, LedgerRow, Provenance, confidence_field
+from apps.rules.words import EDGE_VERBS
 
 _DERIVED = ["updated_at", "rendered_count", "last_rendered_at", "walked_count", "last_walked_at"]
 
@@ -84,7 +85,11 @@ class Edge(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.edge_type} {self.source_id} -> {self.target_id}"
+        """``Nonce reuse needs Stream ciphers``, where the ends are loaded: naming it asks the database nothing."""
+        verb = EDGE_VERBS[self.edge_type]
+        if {"source", "target"} <= self._state.fields_cache.keys():
+            return f"{self.source.title} {verb} {self.target.title}"
+        return f"{self.source_id} {verb} {self.target_id}"
 
 
 class EdgeObservation(models.Model):

@@ -1,5 +1,6 @@
 """The closed sets of words that the rules speak of (rules.md 1), as the values that are stored."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -30,7 +31,7 @@ class EdgeType(StrEnum):
     SUPERSEDES = "supersedes"
 
 
-EDGE_VERBS = {
+EDGE_VERBS: Mapping[str, str] = {
     EdgeType.PREREQUISITE: "needs",
     EdgeType.FALLBACK: "falls back to",
     EdgeType.LEADS_TO: "leads to",

@@ -188,7 +188,7 @@ class RetrievalAdmin(ReadOnlyAdmin):
     sortable_by = ()
     fieldsets = (
         (None, {"fields": ("message", "prompt")}),
-        ("Asked by", {"fields": ("learner", "session_link", "topic_title", "key", "created_at", "id")}),
+        ("Asked by", {"fields": ("learner", "session_link", "topic_link", "key", "created_at", "id")}),
         ("Under", {"fields": ("space", "dials_version", "request")}),
     )
 
@@ -208,6 +208,11 @@ class RetrievalAdmin(ReadOnlyAdmin):
     @display(description="topic")
     def topic_title(self, retrieval: Any) -> str:
         return retrieval.topic_name or html.NOTHING
+
+    @display(description="topic")
+    def topic_link(self, retrieval: Any) -> str:
+        named = retrieval.topic_id is not None and retrieval.topic_name
+        return html.link(html.page_of("catalog_topic", retrieval.topic_id), named) if named else html.NOTHING
 
     @display(description="entries")
     def found(self, retrieval: Retrieval) -> int:

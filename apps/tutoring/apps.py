@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class TutoringConfig(AppConfig):
     name = "apps.tutoring"
+    verbose_name = "Learners"

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import environ
+from django.templatetags.static import static
 
 from apps.core.embedded import locations
 
@@ -51,6 +52,7 @@ INSTALLED_APPS = [
     "apps.curriculum",
     "apps.retrieval",
     "apps.lifecycle",
+    "apps.curation",
 ]
 
 MIDDLEWARE = [
@@ -200,7 +202,39 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "REDOC_DIST": "SIDECAR",
 }
 
-UNFOLD: dict[str, Any] = {"SITE_TITLE": "Lode", "SITE_HEADER": "Lode", "SITE_SYMBOL": "hub"}
+FORMAT_MODULE_PATH = ["config.formats"]
+
+# The admin's colour: one hue, from light to dark.
+_TEAL = {
+    "50": "oklch(97% .02 185)",
+    "100": "oklch(94% .04 185)",
+    "200": "oklch(89% .07 185)",
+    "300": "oklch(83% .1 185)",
+    "400": "oklch(76% .12 185)",
+    "500": "oklch(66% .12 185)",
+    "600": "oklch(53% .1 185)",
+    "700": "oklch(46% .085 185)",
+    "800": "oklch(40% .07 185)",
+    "900": "oklch(34% .06 185)",
+    "950": "oklch(26% .045 185)",
+}
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Lode",
+    "SITE_HEADER": "Lode",
+    "SITE_SUBHEADER": "A curated memory for AI tutors",
+    "SITE_SYMBOL": "hub",
+    "SITE_URL": None,
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("lode/icon.svg")}
+    ],
+    "SHOW_VIEW_ON_SITE": False,
+    "SHOW_BACK_BUTTON": True,
+    "COLORS": {"primary": _TEAL},
+    "STYLES": [lambda request: static("lode/admin.css")],
+    "DASHBOARD_CALLBACK": "apps.curation.views.dashboard",
+    "SCRIPTS": [lambda request: static("lode/keyboard.js")],
+    "SIDEBAR": {"navigation": "apps.curation.navigation.sidebar"},
+}
 
 # What /readyz asks for, and what /metrics measures when it is asked: functions by name.
 LODE_CHECKS = {

@@ -13,3 +13,7 @@ ALLOWED_HOSTS = base.env.list("LODE_ALLOWED_HOSTS", default=["localhost", "127.0
 # Static files are served from where they lie, so that a start has nothing to collect.
 STATIC_ROOT = None
 WHITENOISE_USE_FINDERS = True
+
+# The web process serves style sheets and scripts from where the packages keep them: nothing is collected.
+WHITENOISE_USE_FINDERS = True
+STATIC_ROOT = None

@@ -11,11 +11,20 @@ from django.db.models import Model, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
 
 from apps.core.admin.html import Panel
 from apps.core.admin.pages import BoundedPaginator
 
 _COMPARISONS = {"exact", "in", "isnull", "gt", "gte", "lt", "lte", "id"}
+
+
+class CountedChangeList(ChangeList):
+    """A list that says how many rows it found, once: below the table."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.full_result_count = self.result_count
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -56,6 +65,9 @@ class ReadOnlyAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return CountedChangeList
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Only what the page itself offers: Django would take any lookup on any column, patterns included."""
         if "\x00" in str(value):
@@ -65,8 +77,11 @@ class ReadOnlyAdmin(ModelAdmin):
         return field not in columns or (field in self._offered() and set(rest) <= _COMPARISONS)
 
     def _offered(self) -> set[str]:
-        declared = [each[0] if isinstance(each, tuple) else each for each in self.list_filter or ()]
-        return {each.split("__")[0] for each in declared if isinstance(each, str)} | set(self.link_filters)
+        """The columns by which a filter or a link narrows the list."""
+        declared: Sequence[Any] = self.list_filter
+        names = [each[0] if isinstance(each, tuple) else each for each in declared]
+        asked = [name if isinstance(name, str) else str(name.parameter_name) for name in names]
+        return {name.split("__")[0] for name in asked} | set(self.link_filters)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

@@ -89,7 +89,11 @@ def confidence(value: Decimal, floor: Decimal | None, *, what: str = "floor") ->
 
     ``what`` names the floor. None says that the row competes nowhere, however high its confidence.
     """
-    return render_to_string("lode/confidence.html", {"value": value, "floor": floor, "what": what})
+    words = "competes nowhere" if floor is None else f"{what} {number(floor)}"
+    below = floor is None or value < floor
+    shown = {"at": f"{value:f}", "floor_at": None if floor is None else f"{floor:f}", "number": number(value)}
+    words = f"below its {words}" if below and floor is not None else words
+    return render_to_string("lode/confidence.html", {**shown, "below": below, "words": words})
 
 
 def image(svg: str, title: str) -> SafeString:
@@ -103,6 +107,11 @@ def image(svg: str, title: str) -> SafeString:
 def preformatted(text: str) -> SafeString:
     """Text as it is, line by line."""
     return format_html('<pre class="lode-text">{}</pre>', text)
+
+
+def strong(text: object) -> SafeString:
+    """A name that a row is known by."""
+    return format_html('<strong class="lode-name">{}</strong>', text)
 
 
 def lines(pieces: Iterable[object]) -> SafeString:

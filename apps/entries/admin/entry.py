@@ -16,7 +16,7 @@ from apps.core.admin.base import ReadOnlyAdmin
 from apps.entries.admin import filters, ledger, standing
 from apps.entries.models import Entry, EntryLedger
 from apps.rules.slugs import UNANCHORED
-from apps.rules.words import EDGE_VERBS, EdgeType
+from apps.rules.words import EDGE_VERBS
 
 if TYPE_CHECKING:
     from apps.edges.models import Edge
@@ -31,14 +31,7 @@ class EntryAdmin(ReadOnlyAdmin):
     """What Lode remembers."""
 
     audit_kind = "entry"
-    list_display = (
-        "heading",
-        "visibility_scope",
-        "maturity_label",
-        "confidence_bar",
-        "source_type",
-        "in_search",
-    )
+    list_display = ("heading", "scope", "maturity_label", "confidence_bar", "provenance", "in_search")
     list_filter = (
         filters.ScopeFilter,
         ("topic", AutocompleteSelectFilter),
@@ -55,14 +48,14 @@ class EntryAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     sortable_by = ("heading", "confidence_bar")
     standing_fields = ("maturity_label", "confidence_bar", "search_words", "evidence")
-    origin_fields = ("source_type", "source", "ladder_step", "observed_at", "created_at", "updated_at", "id")
+    origin_fields = ("provenance", "source", "ladder_step", "observed_at", "created_at", "updated_at", "id")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entry]:
         return standing.with_vector(standing.with_floor(super().get_queryset(request)))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         drawn = ("drawing",) if obj is not None and obj.visual is not None else ()
-        said = ("title", "instruction", "detail", *drawn, "visibility_scope", "topic", "concept")
+        said = ("title", "instruction", "detail", *drawn, "scope", "topic", "concept")
         return (
             (None, {"fields": said}),
             ("Where it stands", {"fields": self.standing_fields}),
@@ -73,6 +66,14 @@ class EntryAdmin(ReadOnlyAdmin):
     def heading(self, entry: Entry) -> list[str]:
         concept = "no concept" if entry.concept_slug == UNANCHORED else entry.concept_slug
         return [entry.title, f"{concept} · {entry.topic.title}" if entry.topic else concept]
+
+    @display(description="scope")
+    def scope(self, entry: Entry) -> str:
+        return entry.visibility_scope
+
+    @display(description="provenance")
+    def provenance(self, entry: Entry) -> str:
+        return entry.source_type
 
     @display(description="maturity", label=MATURITIES)
     def maturity_label(self, entry: Entry) -> str:
@@ -126,7 +127,7 @@ def _edges(title: str, words: str, edges: "QuerySet[Edge]", *, list_filter: dict
         headers=[words, "Entry", "When", "Confidence", "Provenance"],
         rows=[
             [
-                html.link_to(edge, EDGE_VERBS[EdgeType(edge.edge_type)]),
+                html.link_to(edge, EDGE_VERBS[edge.edge_type]),
                 html.link_to(edge.target if outgoing else edge.source),
                 html.shortened(edge.condition) or html.NOTHING,
                 html.number(edge.confidence),
