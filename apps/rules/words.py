@@ -58,6 +58,13 @@ class LedgerKind(StrEnum):
     SET = "set"
 
 
+class Outcome(StrEnum):
+    """How a turn ended; a turn may also have none."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
 class FoundBy(StrEnum):
     """The kind of pass that found a row (rules.md 5)."""
 
