@@ -76,6 +76,7 @@ def _import(
             _have_the_curriculum_alone()
         say("matching")
         match(dials)
+        stage.analyze()
         say("checking")
         _refuse([*stage.problems, *problems(stage, dials)])
         changes = tuple(row_changes(stage)) if dry_run else ()

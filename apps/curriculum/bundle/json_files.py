@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import IO, Any
 
-from apps.curriculum.bundle.fields import DuplicateKey
 from apps.curriculum.bundle.records import FORMAT, BundleProblem, Kind, Place, RawRecord, escaped
+from apps.curriculum.bundle.values import DuplicateKey
 
 PIECE_BYTES = 1 << 18
 _SPACE = " \t\r\n"
@@ -41,7 +41,7 @@ def _document(window: "_Window", file: str) -> Iterator[RawRecord | BundleProble
         name = window.key()
         if name in seen:
             message = f"{name!r} stands twice; put both into one"
-            yield BundleProblem("duplicate_key", message, _pointer(name), file)
+            yield BundleProblem("duplicate_key", message, f"/{escaped(name)}", file)
         seen.add(name)
         yield from _section(window, name, file)
         if window.peek() != "}":
@@ -60,11 +60,7 @@ def _section(window: "_Window", name: str, file: str) -> Iterator[RawRecord | Bu
     else:
         window.value()
         message = f"there is no list {name!r} in a bundle; there are format, {', '.join(Kind)}"
-        yield BundleProblem("unknown_field", message, _pointer(name), file)
-
-
-def _pointer(name: str) -> str:
-    return "/" + escaped(name).encode("utf-8", "backslashreplace").decode()
+        yield BundleProblem("unknown_field", message, f"/{escaped(name)}", file)
 
 
 def _refuse_other_format(value: Any) -> None:

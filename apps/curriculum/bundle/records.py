@@ -63,8 +63,9 @@ class Place:
 
 
 def escaped(name: str) -> str:
-    """One step of a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")
+    """One step of a JSON pointer (RFC 6901); what no text can hold is spelled out."""
+    whole = name.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+    return whole.replace("~", "~0").replace("/", "~1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from apps.curriculum.bundle.cells import restored
-from apps.curriculum.bundle.fields import END_FIELDS, FIELDS, MAX_TEXT_CHARS, Field
+from apps.curriculum.bundle.fields import FIELDS, Field
 from apps.curriculum.bundle.records import BundleProblem, Kind, Place, RawRecord
+from apps.curriculum.bundle.values import END_FIELDS, MAX_TEXT_CHARS
 
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 SHEETS = {f"{kind}.csv": kind for kind in Kind}

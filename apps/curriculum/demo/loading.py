@@ -101,6 +101,7 @@ def _load_pattern(external_id: str, pattern: Mapping[str, str], loading: _Loadin
         concept=pattern["name"],
         title=pattern["title"],
         instruction=pattern["text"],
+        maturity=pattern["maturity"],
         provenance=Provenance.LEARNED,
     )
     entry, _ = create_entry(draft=draft, dials=loading.dials, actor=loading.actor, now=loading.now)

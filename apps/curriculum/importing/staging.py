@@ -55,6 +55,10 @@ class Stage:
                     self._add(record)
         for table in list(self._rows):
             self._flush(table)
+        self.analyze()
+
+    def analyze(self) -> None:
+        """Tell the planner what the tables hold, once they have been filled or matched."""
         _run("analyze")
 
     def drop(self) -> None:

@@ -140,15 +140,18 @@ SELECT n, first_file, first_row FROM (
 ) numbered WHERE nth > 1
 
 -- name: added_prerequisites
--- Prerequisites that are walked after the import and were not before (rules.md 10).
+-- Prerequisites that are walked after the import and were not before (rules.md 10). What is archived is
+-- asked with NOT IN, which is one look into a hash; the lists hold no null.
 SELECT i.source, i.target, i.file, i.row
-FROM import_edge i LEFT JOIN edges_edge e ON e.id = i.edge_id
+FROM import_edge i
+LEFT JOIN edges_edge e ON e.id = i.edge_id
+LEFT JOIN entries_entry source ON source.id = i.source
+LEFT JOIN entries_entry target ON target.id = i.target
 WHERE i.type = 'prerequisite' AND i.confidence >= %(floor)s AND i.source <> i.target
   AND (e.id IS NULL OR e.confidence < %(floor)s)
-  AND NOT EXISTS (SELECT FROM import_entry x WHERE coalesce(x.entry_id, x.new_id) IN (i.source, i.target)
-                  AND x.maturity = 'archived')
-  AND NOT EXISTS (SELECT FROM entries_entry x WHERE x.id IN (i.source, i.target)
-                  AND (x.archived_at IS NOT NULL OR x.superseded_at IS NOT NULL))
+  AND source.archived_at IS NULL AND target.archived_at IS NULL
+  AND i.source NOT IN (SELECT coalesce(entry_id, new_id) FROM import_entry WHERE maturity = 'archived')
+  AND i.target NOT IN (SELECT coalesce(entry_id, new_id) FROM import_entry WHERE maturity = 'archived')
 ORDER BY i.n
 
 -- name: kept_prerequisites
@@ -169,8 +172,10 @@ JOIN entries_entry target ON target.id = edge.target_id
 WHERE edge.edge_type = 'prerequisite' AND edge.confidence >= %(floor)s
   AND target.archived_at IS NULL AND target.superseded_at IS NULL
   AND NOT EXISTS (SELECT FROM import_edge i WHERE i.edge_id = edge.id AND i.confidence < %(floor)s)
-  AND NOT EXISTS (SELECT FROM import_entry i WHERE i.entry_id IN (edge.source_id, edge.target_id)
-                  AND i.maturity = 'archived')
+  AND edge.source_id NOT IN (
+      SELECT entry_id FROM import_entry WHERE maturity = 'archived' AND entry_id IS NOT NULL)
+  AND edge.target_id NOT IN (
+      SELECT entry_id FROM import_entry WHERE maturity = 'archived' AND entry_id IS NOT NULL)
 ORDER BY edge.id
 
 -- name: labels

@@ -44,7 +44,7 @@ CREATE TEMPORARY VIEW import_known_name AS
           SELECT FROM import_concept i WHERE i.slug = concept.slug AND i.states_aliases))
 
 -- name: analyze
--- What was just copied has no statistics yet, and a plan made without them is a bad one.
+-- What was just copied or matched has no statistics yet, and a plan made without them is a bad one.
 ANALYZE import_topic, import_concept, import_name, import_entry, import_edge, import_end
 
 -- name: drop
