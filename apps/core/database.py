@@ -101,3 +101,10 @@ def _fetch(statement: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         rows = cursor.execute(statement.encode(), params, prepare=True).fetchall()
     connection.health_check_done = True  # type: ignore[attr-defined]  # the stubs lack it
     return rows
+
+
+def run_prepared(statement: str, params: Mapping[str, Any]) -> None:
+    """A write as a prepared statement in one round trip; it is tried once."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        cursor.execute(statement.encode(), params, prepare=True)

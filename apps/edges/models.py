@@ -28,7 +28,7 @@ class Edge(models.Model):
     """
 
     id = models.BigAutoField(primary_key=True)
-    source = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="outgoing")
+    source = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="outgoing", db_index=False)
     target = models.ForeignKey(Entry, on_delete=models.PROTECT, related_name="incoming")
     edge_type = models.CharField(max_length=12, choices=EdgeType)
     source_type = models.CharField(max_length=10, choices=Provenance)

@@ -1,18 +1,24 @@
 """Sessions and their turns (api.md, Sessions and turns)."""
 
 import datetime as dt
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from apps.audit.context import audited_as
 from apps.catalog.models import Topic
 from apps.core.actors import Actor
+from apps.core.database import run_prepared
 from apps.core.errors import Conflict, Invalid
+from apps.core.sql import statements
 from apps.rules.scopes import is_learner_id
 from apps.tutoring.models import Learner, Retrieval, SessionState, Turn, TutoringSession
+
+_SQL = statements(Path(__file__).parent / "sql" / "log.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +96,43 @@ def end_session(*, session: TutoringSession, actor: Actor, now: dt.datetime) -> 
             held.state, held.ended_at = SessionState.ENDED, now
             held.save(update_fields=["state", "ended_at"])
     return held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalDraft:
+    """One retrieval as it was asked and answered; see the model for what the fields mean."""
+
+    id: UUID
+    api_key: int | None
+    learner: str
+    session: UUID | None
+    topic_id: int
+    request: Mapping[str, Any]
+    response: Mapping[str, Any]
+    space: str
+    dials_version: int
+    matched_entries: Sequence[UUID]
+    rendered_entries: Sequence[UUID]
+    rendered_edges: Sequence[int]
+    walked_edges: Sequence[int]
+
+
+def log_retrieval(*, draft: RetrievalDraft, now: dt.datetime) -> None:
+    """Keep a retrieval: the one row that a read writes. A single insert, which no audit follows."""
+    logged = {
+        "id": str(draft.id),
+        "api_key": draft.api_key,
+        "learner": draft.learner,
+        "session": str(draft.session) if draft.session else None,
+        "topic_id": draft.topic_id,
+        "request": draft.request,
+        "response": draft.response,
+        "space": draft.space,
+        "dials_version": draft.dials_version,
+        "matched_entries": [str(entry) for entry in draft.matched_entries],
+        "rendered_entries": [str(entry) for entry in draft.rendered_entries],
+        "rendered_edges": list(draft.rendered_edges),
+        "walked_edges": list(draft.walked_edges),
+        "created_at": now.isoformat(),
+    }
+    run_prepared(_SQL["log_retrieval"].text, {"logged": json.dumps(logged)})

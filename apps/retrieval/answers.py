@@ -1,0 +1,67 @@
+"""Answers as the API sends them and the log keeps them: plain dictionaries (api.md, Retrieval)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from apps.rules.edges import Walked
+from apps.rules.ranking import Advisory
+
+
+def advisory(row: Advisory, *, explain: bool = False) -> dict[str, Any]:
+    """An advisory of a retrieval; ``explain`` adds the factors of its score."""
+    said = {**match(row), "edges": [walked(edge) for edge in row.edges]}
+    if explain:
+        said["factors"] = factors(row)
+    return said
+
+
+def match(row: Advisory) -> dict[str, Any]:
+    """An entry as a search found it: an advisory that nothing was walked from."""
+    return {
+        "entry": str(row.entry),
+        "title": row.title,
+        "concept": row.concept,
+        "topic": row.topic,
+        "scope": row.scope,
+        "instruction": row.instruction,
+        "clipped": row.clipped,
+        "maturity": row.maturity,
+        "confidence": float(row.confidence),
+        "similarity": row.similarity,
+        "score": row.score,
+        "decision_score": row.decision_score,
+        "band": row.band.value,
+        "found_by": [kind.value for kind in row.found_by],
+        "expected": row.expected,
+        "stale": row.stale,
+    }
+
+
+def matches(rows: Iterable[Advisory]) -> list[dict[str, Any]]:
+    """All of what a search found."""
+    return [match(row) for row in rows]
+
+
+def factors(row: Advisory) -> dict[str, float]:
+    """What the score is the product of; ``similarity`` is the one that ranked."""
+    return {
+        "similarity": row.factors.similarity,
+        "confidence": row.factors.confidence,
+        "maturity_boost": row.factors.maturity_boost,
+        "concept_bonus": row.factors.concept_bonus,
+    }
+
+
+def walked(edge: Walked) -> dict[str, Any]:
+    """An edge that a walk took."""
+    return {
+        "edge": edge.edge,
+        "type": edge.type,
+        "source": str(edge.source),
+        "target": str(edge.target),
+        "target_title": edge.target_title,
+        "target_instruction": edge.target_instruction,
+        "condition": edge.condition,
+        "confidence": float(edge.confidence),
+        "provenance": edge.provenance,
+    }
