@@ -10,24 +10,29 @@ from uuid import UUID
 
 from apps.core.database import fetch_prepared
 from apps.embeddings.models import EmbeddingSpace
-from apps.retrieval import composing
+from apps.retrieval.composing import Literals, composed, near
 from apps.rules.dials import DialValues
 from apps.rules.edges import Walked
 from apps.rules.ranking import Candidate
 
-SETTING = composing.statement("retrieve.sql", "setting").text
+SETTING = composed("retrieve.sql", "setting")
+# Where no space serves, nothing has a vector; the statement still has to be one.
+_NO_SPACE = Literals(space=0, dimensions=1, near=1)
 
 
 class Setting(NamedTuple):
-    """What a retrieval names, as the database knows it; None where there is no such thing.
+    """What a question names, as the database knows it; None where there is no such thing.
 
-    Whether the caller may see it is for the action to say.
+    Whether the caller may see it is for the action to say. ``tutor_size`` and ``public_size`` are how many
+    chunks the vector indexes of the two large scopes hold, as PostgreSQL last counted them.
     """
 
     space_id: int | None
     provider: str | None
     model: str | None
     dimensions: int | None
+    tutor_size: float | None
+    public_size: float | None
     session: UUID | None
     level: str | None
     session_topic: str | None
@@ -45,6 +50,25 @@ class Setting(NamedTuple):
             id=self.space_id, provider=self.provider, model=self.model, dimensions=self.dimensions
         )
 
+    def literals(self, wanted: Mapping[str, int]) -> Literals:
+        """The text's literals for a statement that wants so many rows of each large scope."""
+        if self.space_id is None or self.dimensions is None:
+            return _NO_SPACE
+        sizes = {"tutor": self.tutor_size, "public": self.public_size}
+        chunks = max(near(rows, sizes[scope] or 0.0) for scope, rows in wanted.items())
+        return Literals(space=self.space_id, dimensions=self.dimensions, near=chunks)
+
+
+def setting_params(*, topic: str | None = None, session: UUID | None = None) -> dict[str, str | None]:
+    """The parameters of ``SETTING``, always of the same types."""
+    return {"topic": topic, "session": str(session) if session else None}
+
+
+def setting(*, topic: str | None = None, session: UUID | None = None) -> Setting:
+    """The serving space, and the session and topic of those names."""
+    (row,) = fetch_prepared(SETTING, setting_params(topic=topic, session=session))
+    return Setting(*row)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -56,34 +80,84 @@ class Found:
     edges: list[Walked]
 
 
-def setting(*, topic: str | None, session: UUID | None) -> Setting:
-    """The serving space, and the session and topic of those names."""
-    (row,) = fetch_prepared(SETTING, setting_params(topic=topic, session=session))
-    return Setting(*row)
-
-
-def setting_params(*, topic: str | None, session: UUID | None) -> dict[str, str | None]:
-    """The parameters of ``SETTING``, always of the same types."""
-    return {"topic": topic, "session": str(session) if session else None}
-
-
 def retrieve(
-    *, space: EmbeddingSpace | None, query: Sequence[float] | None, ask: Mapping[str, Any]
+    *, setting: Setting, query: Sequence[float] | None, ask: Mapping[str, Any]
 ) -> Found:
     """All passes and the walk. ``query`` None leaves only what is found by name."""
-    text = composing.retrieve(_literals(space), near=composing.near(ask["tutor_k"]))
-    rows = [_Row(*row) for row in fetch_prepared(text, _params(query, ask))]
-    found = [row for row in rows if row.entry is not None]
+    text = composed("retrieve.sql", "retrieve", setting.literals({"tutor": ask["tutor_k"]}))
+    rows = fetch_prepared(text, _params(ask, query=_vector(query)))
+    concepts, ignored, *_ = rows[0]
+    found = [row[2:] for row in rows if row[2] is not None]
     return Found(
-        concepts=rows[0].concepts,
-        ignored=rows[0].ignored,
-        candidates=[candidate for row in found for candidate in row.candidates()],
-        edges=[_walked(edge) for row in found for edge in row.edges or ()],
+        concepts=concepts,
+        ignored=ignored,
+        candidates=[Candidate(by, *row) for found_in, _, *row in found for by in found_in],
+        edges=[walked_edge(edge) for _, edges, *_ in found for edge in edges or ()],
     )
 
 
+def match(*, setting: Setting, query: Sequence[float], ask: Mapping[str, Any]) -> list[Candidate]:
+    """The rows of one semantic search, best first."""
+    wanted = {scope: ask[f"{scope}_k"] for scope in ("tutor", "public")}
+    text = composed("match.sql", "match", setting.literals(wanted))
+    return [Candidate(*row) for row in fetch_prepared(text, _params(ask, query=_vector(query)))]
+
+
+def match_concepts(ask: Mapping[str, Any]) -> tuple[list[str], list[Candidate]]:
+    """The names that no concept has, and the rows of one search by name."""
+    rows = fetch_prepared(composed("match.sql", "match_concepts"), _params(ask))
+    return rows[0][0], [Candidate(*row) for _, *row in rows if row[1] is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entry that a walk came to; ``depth`` counts the hops from the start."""
+
+    entry: UUID
+    title: str
+    concept: str
+    topic: str | None
+    scope: str
+    instruction: str
+    maturity: str
+    confidence: Decimal
+    stale: bool
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Where a walk went, in its order; ``truncated`` where it would have come to more entries than it may."""
+
+    nodes: list[Node]
+    edges: list[tuple[int, Walked]]
+    truncated: bool
+
+
+def walk(ask: Mapping[str, Any]) -> Walk | None:
+    """A walk over edges; None where its start is not there, or not the caller's to see."""
+    levels = fetch_prepared(composed("walk.sql", "walk"), _params(ask))
+    if not levels:
+        return None
+    return Walk(
+        nodes=[node for depth, _, nodes, _ in levels for node in _nodes(depth, nodes)],
+        edges=[(depth, walked_edge(edge)) for depth, _, _, edges in levels for edge in edges or ()],
+        truncated=any(cut for _, cut, _, _ in levels),
+    )
+
+
+def graph(*, topic: str, types: Sequence[str], provenance: Sequence[str]) -> dict[str, Any] | None:
+    """A topic's rows and the edges between them; None for a topic that is not there."""
+    params = {"topic": topic, "types": list(types), "provenance": list(provenance)}
+    rows = fetch_prepared(composed("walk.sql", "graph"), params)
+    if not rows:
+        return None
+    title, nodes, edges = rows[0]
+    return {"topic": topic, "title": title, "nodes": nodes, "edges": edges}
+
+
 def rule_values(dials: DialValues, min_confidence: Decimal | None) -> dict[str, Any]:
-    """The floor and the boost of each maturity (rules.md 4 and 5); numbers as JSON holds them."""
+    """The floor and the boost of each maturity (rules.md 4 and 5); decimals as text, to stay exact."""
     least = dials.retrieval_min_confidence if min_confidence is None else min_confidence
     return {
         "floor_proven": str(max(least, dials.retrieval_floor_proven)),
@@ -95,32 +169,8 @@ def rule_values(dials: DialValues, min_confidence: Decimal | None) -> dict[str, 
     }
 
 
-class _Row(NamedTuple):
-    """One row of the statement ``retrieve``: a row that some pass found, or none, and what is said once."""
-
-    concepts: list[str]
-    ignored: list[str]
-    found_in: list[str]
-    entry: UUID
-    scope: str
-    topic: str | None
-    concept: str
-    title: str
-    instruction: str
-    maturity: str
-    confidence: Decimal
-    similarity: float | None
-    last_matched_at: datetime | None
-    stale: bool
-    edges: list[list[Any]] | None
-
-    def candidates(self) -> Iterator[Candidate]:
-        """The row as each pass found it."""
-        for found_in in self.found_in:
-            yield Candidate(found_in, *self[3:-1])
-
-
-def _walked(edge: list[Any]) -> Walked:
+def walked_edge(edge: list[Any]) -> Walked:
+    """An edge and its target from the JSON of the part ``walked``."""
     number, kind, source, target, title, instruction, maturity, condition, confidence, provenance = edge
     return Walked(
         edge=number,
@@ -136,9 +186,15 @@ def _walked(edge: list[Any]) -> Walked:
     )
 
 
-def _literals(space: EmbeddingSpace | None) -> composing.Space:
-    return composing.NO_SPACE if space is None else (space.pk, space.dimensions)
+def _nodes(depth: int, nodes: list[list[Any]] | None) -> Iterator[Node]:
+    for entry, title, concept, topic, scope, instruction, maturity, confidence, stale in nodes or ():
+        place = (UUID(entry), title, concept, topic, scope, instruction)
+        yield Node(*place, maturity, Decimal(confidence), stale, depth)
 
 
-def _params(query: Sequence[float] | None, ask: Mapping[str, Any]) -> dict[str, str | None]:
-    return {"query": None if query is None else str(list(query)), "ask": json.dumps(ask)}
+def _params(ask: Mapping[str, Any], **others: str | None) -> dict[str, str | None]:
+    return {"ask": json.dumps(ask), **others}
+
+
+def _vector(query: Sequence[float] | None) -> str | None:
+    return None if query is None else str(list(query))

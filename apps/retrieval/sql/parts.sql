@@ -103,3 +103,14 @@ AND (ask.walk_candidates OR target.maturity <> 'candidate')
 AND (target.visibility_scope = 'tutor' OR target.visibility_scope = ask.student_scope
      OR target.visibility_scope = 'public' AND (ask.key_topics IS NULL OR EXISTS (
          SELECT FROM catalog_topic topic WHERE topic.id = target.topic_id AND topic.slug = ANY (ask.key_topics))))
+
+-- name: columns
+-- What rules.ranking reads of an entry, in the order of its Candidate; ``best`` has the similarity.
+e.id, e.visibility_scope, (SELECT slug FROM catalog_topic topic WHERE topic.id = e.topic_id), e.concept_slug,
+e.title, left(e.instruction, ask.clip), e.maturity, e.confidence, best.similarity, e.last_matched_at,
+e.stale_at IS NOT NULL
+
+-- name: walked
+-- An ``edge`` and its ``target`` as rules.edges reads them, in the order of queries.walked_edge.
+edge.id, edge.edge_type, edge.source_id, edge.target_id, target.title, target.instruction, target.maturity,
+edge.condition, edge.confidence::text, edge.source_type

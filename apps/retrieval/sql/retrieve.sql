@@ -1,6 +1,8 @@
 -- name: setting
 -- What a retrieval speaks of: the space that serves, and the session and topic that it names. One row.
 SELECT space.id, space.provider, space.model, space.dimensions,
+       (SELECT reltuples FROM pg_class WHERE oid = to_regclass('entryvector_hnsw_tutor_' || space.id)),
+       (SELECT reltuples FROM pg_class WHERE oid = to_regclass('entryvector_hnsw_public_' || space.id)),
        session.id, session.level, session.topic, session.learner,
        topic.id, topic.slug, topic.title
 FROM (SELECT %(topic)s::text AS topic, %(session)s::uuid AS session) named
@@ -112,13 +114,11 @@ WITH ask AS MATERIALIZED (
     UNION ALL
     SELECT '{{student}}', id, similarity, NULL FROM student_pass
 ), walked AS MATERIALIZED (
-    SELECT walker.id, json_agg(json_build_array(
-               edge.id, kind.edge_type, edge.source_id, edge.target_id, edge.title, edge.instruction,
-               edge.maturity, edge.condition, edge.confidence::text, edge.source_type)) AS edges
+    SELECT walker.id, json_agg(edge.walked) AS edges
     FROM ask JOIN candidate walker ON walker.ahead < ask.walk_k
     CROSS JOIN (VALUES ('prerequisite'), ('fallback'), ('leads_to'), ('related'), ('supersedes')) AS kind (edge_type)
     CROSS JOIN LATERAL (
-        SELECT edge.*, target.title, target.instruction, target.maturity
+        SELECT json_build_array({walked}) AS walked
         FROM edges_edge edge JOIN entries_entry target ON target.id = edge.target_id
         WHERE edge.source_id = walker.id AND edge.edge_type = kind.edge_type
               AND edge.confidence >= ask.walk_min_confidence AND {visible}
@@ -126,11 +126,8 @@ WITH ask AS MATERIALIZED (
     ) edge
     GROUP BY walker.id
 )
-SELECT expected.concepts, expected.ignored, candidate.found_in, candidate.id, e.visibility_scope,
-       (SELECT slug FROM catalog_topic topic WHERE topic.id = e.topic_id), e.concept_slug, e.title,
-       left(e.instruction, ask.clip), e.maturity, e.confidence, candidate.similarity, e.last_matched_at,
-       e.stale_at IS NOT NULL, walked.edges
+SELECT expected.concepts, expected.ignored, best.found_in, walked.edges, {columns}
 FROM ask CROSS JOIN expected
-LEFT JOIN candidate ON true
-LEFT JOIN entries_entry e ON e.id = candidate.id
-LEFT JOIN walked ON walked.id = candidate.id AND candidate.ahead IS NOT NULL
+LEFT JOIN candidate best ON true
+LEFT JOIN entries_entry e ON e.id = best.id
+LEFT JOIN walked ON walked.id = best.id AND best.ahead IS NOT NULL
