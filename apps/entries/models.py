@@ -224,7 +224,9 @@ class Entry(models.Model):
             models.Index(fields=["topic", "concept_slug"], name="entry_by_topic_concept"),
             # Holds what a filter on a scope's rows asks: how many pass is counted in the index alone.
             models.Index(
-                fields=["visibility_scope", "maturity", "confidence"], name="entry_by_scope", condition=_CURRENT
+                fields=["visibility_scope", "maturity", "confidence"],
+                name="entry_by_scope",
+                condition=_CURRENT,
             ),
             models.Index(fields=["concept_slug"], name="entry_by_concept"),
             models.Index(fields=["superseded_by"], name="entry_by_successor", condition=~_CURRENT),

@@ -52,21 +52,6 @@ class Question:
     explain: bool = False
 
 
-@dataclass(slots=True)
-class _Stopwatch:
-    """Milliseconds by name, of steps and of all since the start."""
-
-    started: float
-    steps: dict[str, float]
-
-    def lap(self, name: str, since: float) -> None:
-        self.steps[name] = round((time.perf_counter() - since) * 1000, 3)
-
-    def done(self) -> dict[str, float]:
-        self.lap("total", self.started)
-        return self.steps
-
-
 def retrieve(
     *, question: Question, access: Access | None, now: dt.datetime, setting: Setting | None = None
 ) -> dict[str, Any]:
@@ -75,18 +60,24 @@ def retrieve(
     ``setting`` saves a round trip where the caller has read it already. Raises Missing for a session or topic
     that is not there or not the caller's to see, and Invalid ``session_mismatch``.
     """
-    watch = _Stopwatch(time.perf_counter(), {})
-    turn = _turn(question, access, setting or queries.setting(topic=question.topic, session=question.session))
-    query = _query(turn, watch)
-    began = time.perf_counter()
-    found = queries.retrieve(space=turn.space, query=query, ask=_ask(turn, access))
-    watch.lap("database", began)
+    started = time.perf_counter()
+    setting = setting or queries.setting(topic=question.topic, session=question.session)
+    turn = _turn(question, access, setting)
+    resolved = time.perf_counter()
+    query = _query(turn)
+    embedded = time.perf_counter()
+    found = queries.retrieve(setting=setting, query=query, ask=_ask(turn, access))
+    answered = time.perf_counter()
     ranking = rank(
         found.candidates, found.edges, expected=_expected(turn, found), dials=turn.dials, top_k=question.top_k
     )
     prompt = render(ranking, turn.dials)
     answer = _answer(turn, found, ranking, prompt, degraded=[] if query else [SEMANTIC])
-    answer["timings_ms"] = watch.done()
+    answer["timings_ms"] = {
+        "embed": _milliseconds(embedded - resolved),
+        "database": _milliseconds(answered - embedded),
+        "total": _milliseconds(time.perf_counter() - started),
+    }
     log_retrieval(draft=_draft(turn, access, ranking, prompt, answer), now=now)
     return answer
 
@@ -158,18 +149,21 @@ def _sees_session(access: Access | None, setting: Setting) -> bool:
     return access is None or (access.sees_topic(topic) and access.sees_learner(learner))
 
 
-def _query(turn: _Turn, watch: _Stopwatch) -> QueryVector | None:
+def _query(turn: _Turn) -> QueryVector | None:
     """The vector of the turn; None where no space serves or its provider fails: then only names are found."""
-    began = time.perf_counter()
+    if turn.space is None:
+        return None
     try:
-        return turn.space and embed_query(turn.context_text, space=turn.space, dials=turn.dials)
+        return embed_query(turn.context_text, space=turn.space, dials=turn.dials)
     except EmbeddingInTransactionError:
         raise
     except EmbeddingError as error:
         logger.warning("a retrieval goes by names alone: %s", error)
         return None
-    finally:
-        watch.lap("embed", began)
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 3)
 
 
 def _ask(turn: _Turn, access: Access | None) -> dict[str, Any]:

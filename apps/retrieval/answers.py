@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
+from apps.entries.models import Entry
+from apps.retrieval.queries import Node, Walk
 from apps.rules.edges import Walked
 from apps.rules.ranking import Advisory
 
@@ -64,4 +67,44 @@ def walked(edge: Walked) -> dict[str, Any]:
         "condition": edge.condition,
         "confidence": float(edge.confidence),
         "provenance": edge.provenance,
+    }
+
+
+def walk(start: UUID, found: Walk) -> dict[str, Any]:
+    """A walk with the entries that it came to, the start first."""
+    return {
+        "start": str(start),
+        "nodes": [node(each) for each in found.nodes],
+        "edges": [{**walked(edge), "depth": depth} for depth, edge in found.edges],
+        "truncated": found.truncated,
+    }
+
+
+def node(found: Node) -> dict[str, Any]:
+    """An entry that a walk came to."""
+    return {
+        "entry": str(found.entry),
+        "title": found.title,
+        "concept": found.concept,
+        "topic": found.topic,
+        "scope": found.scope,
+        "instruction": found.instruction,
+        "maturity": found.maturity,
+        "confidence": float(found.confidence),
+        "stale": found.stale,
+        "depth": found.depth,
+    }
+
+
+def visual(entry: Entry) -> dict[str, Any]:
+    """A visual record: its drawing is a sanitised SVG."""
+    return {
+        "entry": str(entry.pk),
+        "concept": entry.concept_slug,
+        "title": entry.title,
+        "instruction": entry.instruction,
+        "detail": entry.detail,
+        "visual": entry.visual,
+        "maturity": entry.maturity,
+        "confidence": float(entry.confidence),
     }

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,23 +15,22 @@ from apps.rules.edges import Walked
 from apps.rules.ranking import Candidate
 
 SETTING = composed("retrieve.sql", "setting")
-# Where no space serves, nothing has a vector; the statement still has to be one.
-_NO_SPACE = Literals(space=0, dimensions=1, near=1)
 
 
 class Setting(NamedTuple):
     """What a question names, as the database knows it; None where there is no such thing.
 
-    Whether the caller may see it is for the action to say. ``tutor_size`` and ``public_size`` are how many
+    Whether the caller may see it is for the action to say. ``space_id`` is 0 where no space serves yet; the
+    statements are sound with it, and find nothing by meaning. ``tutor_size`` and ``public_size`` are how many
     chunks the vector indexes of the two large scopes hold, as PostgreSQL last counted them.
     """
 
-    space_id: int | None
-    provider: str | None
-    model: str | None
-    dimensions: int | None
-    tutor_size: float | None
-    public_size: float | None
+    space_id: int
+    provider: str
+    model: str
+    dimensions: int
+    tutor_size: float
+    public_size: float
     session: UUID | None
     level: str | None
     session_topic: str | None
@@ -44,7 +42,7 @@ class Setting(NamedTuple):
     @property
     def space(self) -> EmbeddingSpace | None:
         """The space that serves."""
-        if self.space_id is None:
+        if not self.space_id:
             return None
         return EmbeddingSpace(
             id=self.space_id, provider=self.provider, model=self.model, dimensions=self.dimensions
@@ -52,10 +50,8 @@ class Setting(NamedTuple):
 
     def literals(self, wanted: Mapping[str, int]) -> Literals:
         """The text's literals for a statement that wants so many rows of each large scope."""
-        if self.space_id is None or self.dimensions is None:
-            return _NO_SPACE
         sizes = {"tutor": self.tutor_size, "public": self.public_size}
-        chunks = max(near(rows, sizes[scope] or 0.0) for scope, rows in wanted.items())
+        chunks = max(near(rows, sizes[scope]) for scope, rows in wanted.items())
         return Literals(space=self.space_id, dimensions=self.dimensions, near=chunks)
 
 
@@ -80,9 +76,7 @@ class Found:
     edges: list[Walked]
 
 
-def retrieve(
-    *, setting: Setting, query: Sequence[float] | None, ask: Mapping[str, Any]
-) -> Found:
+def retrieve(*, setting: Setting, query: Sequence[float] | None, ask: Mapping[str, Any]) -> Found:
     """All passes and the walk. ``query`` None leaves only what is found by name."""
     text = composed("retrieve.sql", "retrieve", setting.literals({"tutor": ask["tutor_k"]}))
     rows = fetch_prepared(text, _params(ask, query=_vector(query)))

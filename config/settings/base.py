@@ -99,7 +99,8 @@ def database(var: Path) -> dict[str, Any]:
     found["HOST"] = unquote(found["HOST"])  # a socket's folder stands percent-encoded in a URL
     found["CONN_MAX_AGE"] = None
     found["CONN_HEALTH_CHECKS"] = True
-    settings = "-c plan_cache_mode=force_generic_plan -c jit=off -c hnsw.iterative_scan=strict_order"
+    # What comes of a vector index is ranked again: its order may be loose, which finds more of what is near.
+    settings = "-c plan_cache_mode=force_generic_plan -c jit=off -c hnsw.iterative_scan=relaxed_order"
     found.setdefault("OPTIONS", {}).setdefault("options", settings)
     # Django's own cursors never prepare; those of apps.core.database ask for it, and this lets them.
     found["OPTIONS"].setdefault("prepare_threshold", 5)

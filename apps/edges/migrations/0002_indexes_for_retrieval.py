@@ -5,16 +5,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('edges', '0001_initial'),
-        ('entries', '0002_references'),
+        ("edges", "0001_initial"),
+        ("entries", "0002_references"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='edge',
-            name='source',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='outgoing', to='entries.entry'),
+            model_name="edge",
+            name="source",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="outgoing",
+                to="entries.entry",
+            ),
         ),
     ]

@@ -5,29 +5,44 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('catalog', '0002_references'),
-        ('entries', '0002_references'),
+        ("catalog", "0002_references"),
+        ("entries", "0002_references"),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='entry',
-            name='entry_by_scope',
+            model_name="entry",
+            name="entry_by_scope",
         ),
         migrations.AlterField(
-            model_name='entry',
-            name='topic',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='catalog.topic'),
+            model_name="entry",
+            name="topic",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="entries",
+                to="catalog.topic",
+            ),
         ),
         migrations.AlterField(
-            model_name='entryvector',
-            name='entry',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='vectors', to='entries.entry'),
+            model_name="entryvector",
+            name="entry",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="vectors",
+                to="entries.entry",
+            ),
         ),
         migrations.AddIndex(
-            model_name='entry',
-            index=models.Index(condition=models.Q(('superseded_at__isnull', True)), fields=['visibility_scope', 'maturity', 'confidence'], name='entry_by_scope'),
+            model_name="entry",
+            index=models.Index(
+                condition=models.Q(("superseded_at__isnull", True)),
+                fields=["visibility_scope", "maturity", "confidence"],
+                name="entry_by_scope",
+            ),
         ),
     ]

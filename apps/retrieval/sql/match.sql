@@ -58,7 +58,7 @@ WITH ask AS MATERIALIZED (
     UNION
     SELECT said, false FROM meant WHERE said <> '_unanchored_'
 ), best AS (
-    SELECT DISTINCT e.id, rule.boost * e.confidence::float8 AS weight, e.last_matched_at
+    SELECT DISTINCT e.id, rule.exact_boost * e.confidence AS weight, e.last_matched_at
     FROM ask CROSS JOIN named
     JOIN entries_entry e ON e.concept_slug = named.slug
     JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor

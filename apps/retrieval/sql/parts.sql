@@ -1,16 +1,17 @@
 -- name: rule_columns
 -- What every pass is asked with beside its own: the floors and boosts of each maturity (rules.md 4 and 5).
 floor_proven numeric, floor_pattern numeric, floor_candidate numeric,
-boost_proven float8, boost_pattern float8, boost_candidate float8
+boost_proven numeric, boost_pattern numeric, boost_candidate numeric
 
 -- name: rule
 -- Which maturities may compete, from which confidence, and how far ahead; any other is locked out.
+-- ``boost`` multiplies similarities, which are binary; ``exact_boost`` multiplies confidences, which are not.
 rule AS MATERIALIZED (
-    SELECT each.* FROM ask CROSS JOIN LATERAL (VALUES
+    SELECT each.*, each.exact_boost::float8 AS boost FROM ask CROSS JOIN LATERAL (VALUES
         ('proven', ask.floor_proven, ask.boost_proven),
         ('pattern', ask.floor_pattern, ask.boost_pattern),
         ('candidate', ask.floor_candidate, ask.boost_candidate)
-    ) AS each (maturity, floor, boost)
+    ) AS each (maturity, floor, exact_boost)
 )
 
 -- name: similarity
@@ -47,9 +48,9 @@ WHERE vector.entry_id = e.id AND vector.space_id = {space} AND vector.text_hash 
     SELECT e.id, e.text_hash, e.boost
     FROM entries_entryvector vector CROSS JOIN LATERAL (
         SELECT e.id, e.text_hash,
-               CASE e.maturity WHEN 'proven' THEN (SELECT boost_proven FROM ask)
-                               WHEN 'pattern' THEN (SELECT boost_pattern FROM ask)
-                               WHEN 'candidate' THEN (SELECT boost_candidate FROM ask) END AS boost
+               CASE e.maturity WHEN 'proven' THEN (SELECT boost_proven::float8 FROM ask)
+                               WHEN 'pattern' THEN (SELECT boost_pattern::float8 FROM ask)
+                               WHEN 'candidate' THEN (SELECT boost_candidate::float8 FROM ask) END AS boost
         FROM entries_entry e
         WHERE e.id = vector.entry_id AND e.text_hash = vector.text_hash AND e.superseded_at IS NULL
               AND e.confidence >= CASE e.maturity WHEN 'proven' THEN (SELECT floor_proven FROM ask)
@@ -71,11 +72,10 @@ WHERE vector.entry_id = e.id AND vector.space_id = {space} AND vector.text_hash 
 ), {scope}_sure AS MATERIALIZED (
     SELECT coalesce((SELECT count(*) FROM {scope}_near) = {near} AND best.rows = ask.{scope}_k
            AND farthest.similarity
-               * CASE WHEN farthest.similarity > 0
-                      THEN greatest(ask.boost_proven, ask.boost_pattern, ask.boost_candidate)
-                      ELSE least(ask.boost_proven, ask.boost_pattern, ask.boost_candidate) END
+               * CASE WHEN farthest.similarity > 0 THEN boosts.greatest ELSE boosts.least END
                < best.last, false) AS holds
     FROM ask
+    CROSS JOIN (SELECT max(boost) AS greatest, min(boost) AS least FROM rule) boosts
     CROSS JOIN (SELECT min(similarity) AS similarity FROM {scope}_measured) farthest
     CROSS JOIN (SELECT count(*) AS rows, min(similarity * boost) AS last FROM {scope}_approximate) best
 ), {scope}_exact AS (

@@ -1,8 +1,10 @@
 -- name: setting
 -- What a retrieval speaks of: the space that serves, and the session and topic that it names. One row.
-SELECT space.id, space.provider, space.model, space.dimensions,
-       (SELECT reltuples FROM pg_class WHERE oid = to_regclass('entryvector_hnsw_tutor_' || space.id)),
-       (SELECT reltuples FROM pg_class WHERE oid = to_regclass('entryvector_hnsw_public_' || space.id)),
+SELECT coalesce(space.id, 0), coalesce(space.provider, ''), coalesce(space.model, ''), coalesce(space.dimensions, 1),
+       coalesce((SELECT reltuples FROM pg_class
+                 WHERE oid = to_regclass('entryvector_hnsw_tutor_' || space.id)), 0),
+       coalesce((SELECT reltuples FROM pg_class
+                 WHERE oid = to_regclass('entryvector_hnsw_public_' || space.id)), 0),
        session.id, session.level, session.topic, session.learner,
        topic.id, topic.slug, topic.title
 FROM (SELECT %(topic)s::text AS topic, %(session)s::uuid AS session) named
@@ -64,7 +66,7 @@ WITH ask AS MATERIALIZED (
                  WHERE slug IS NULL AND ask.expected IS NOT NULL ORDER BY place) AS ignored
 ), topic_row AS MATERIALIZED (
     SELECT e.id, e.concept_slug = ANY (expected.concepts) AS is_expected, e.confidence::float8 AS confidence,
-           e.last_matched_at, rule.boost, measured.similarity
+           e.last_matched_at, rule.boost, rule.exact_boost * e.confidence AS weight, measured.similarity
     FROM ask CROSS JOIN expected
     JOIN entries_entry e ON e.topic_id = ask.topic
     JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
@@ -77,7 +79,7 @@ WITH ask AS MATERIALIZED (
            END AS semantic_place,
            CASE WHEN is_expected THEN
                row_number() OVER (PARTITION BY is_expected
-                                  ORDER BY boost * confidence DESC, last_matched_at DESC NULLS LAST, id)
+                                  ORDER BY weight DESC, last_matched_at DESC NULLS LAST, id)
            END AS concept_place
     FROM topic_row
 ), scored AS (
