@@ -33,6 +33,11 @@ _MATURITY_SHARES = (0.2, 0.4, 0.4)
 _EDGE_TYPES = ("prerequisite", "fallback", "leads_to", "related", "supersedes")
 _EDGE_SHARES = (0.3, 0.2, 0.25, 0.2, 0.05)
 _BATCH = 20_000
+TABLES = (
+    "embeddings_embeddingspace", "catalog_topic", "catalog_concept", "catalog_conceptname", "tutoring_learner",
+    "entries_entry", "entries_entryvector", "edges_edge", "tutoring_tutoringsession", "tutoring_turn",
+)  # fmt: skip
+"""The tables that are filled, the referenced before those that refer to them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,28 +120,29 @@ def embedded(texts: Sequence[str], *, space: str, embed: Embed, cache_dir: Path)
 
 
 def fill(connection: psycopg.Connection[Any], *, size: Size, texts: Texts, seed: int = 1) -> int:
-    """Fill an empty, migrated database and build its vector indexes; returns the id of the serving space.
+    """Fill an empty, migrated database; returns the id of the serving space. Commits.
 
-    The user must be allowed to switch triggers off. Commits.
+    The vector indexes are not built: ``apps.embeddings.indexes`` makes those of a space.
     """
     register_vector(connection)
-    connection.execute("SET session_replication_role = replica")
-    space = _write_space(connection, texts)
-    _Filler(connection, size, texts, space, np.random.default_rng(seed)).fill()
-    connection.execute("SET session_replication_role = origin")
-    connection.commit()
+    _switch_triggers(connection, "DISABLE")
+    try:
+        space = _write_space(connection, texts)
+        _Filler(connection, size, texts, space, np.random.default_rng(seed)).fill()
+        connection.commit()  # foreign keys are checked here, and a table with checks to come cannot be altered
+    finally:
+        connection.rollback()
+        _switch_triggers(connection, "ENABLE")
+        connection.commit()
+    connection.autocommit = True
+    connection.execute(f"VACUUM ANALYZE {', '.join(TABLES)}")
+    connection.autocommit = False
     return space
 
 
-def build_vector_indexes(connection: psycopg.Connection[Any], *, space: int, dimensions: int) -> None:
-    """One partial index for each scope that is searched by approximation."""
-    for scope in ("tutor", "public"):
-        connection.execute(
-            f"CREATE INDEX IF NOT EXISTS entryvector_hnsw_{scope}_{space} ON entries_entryvector "
-            f"USING hnsw ((embedding::halfvec({dimensions})) halfvec_cosine_ops) "
-            f"WHERE space_id = {space} AND visibility_scope = '{scope}'"
-        )
-    connection.commit()
+def _switch_triggers(connection: psycopg.Connection[Any], switch: str) -> None:
+    for table in TABLES:
+        connection.execute(f"ALTER TABLE {table} {switch} TRIGGER USER")
 
 
 def _write_space(connection: psycopg.Connection[Any], texts: Texts) -> int:
@@ -167,10 +173,15 @@ class _Filler:
         self._write_entries()
         self._write_edges()
         self._write_sessions()
-        self.connection.commit()
-        self.connection.autocommit = True
-        self.connection.execute("VACUUM ANALYZE")
-        self.connection.autocommit = False
+        for table in TABLES[1:]:
+            self._continue_sequence(table)
+
+    def _continue_sequence(self, table: str) -> None:
+        """Let rows that are made later have ids of their own."""
+        self.connection.execute(
+            "SELECT setval(name, 10_000_000) FROM pg_get_serial_sequence(%s, 'id') AS name WHERE name IS NOT NULL",
+            (table,),
+        )
 
     def _write_names(self) -> None:
         topics = (

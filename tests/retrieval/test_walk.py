@@ -1,5 +1,6 @@
 """Longer walks, visuals and the graphs of topics."""
 
+import itertools
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -24,7 +25,7 @@ def walk(call: Caller, start: Entry, query: str = "") -> dict[str, Any]:
 
 def chain(length: int, **given: Any) -> list[Entry]:
     rows = [make_entry() for _ in range(length)]
-    for source, target in zip(rows, rows[1:], strict=False):
+    for source, target in itertools.pairwise(rows):
         make_edge(source=source, target=target, edge_type="leads_to", **given)
     return rows
 

@@ -26,11 +26,15 @@ WITH ask AS MATERIALIZED (
     SELECT e.id, e.boost, measured.similarity
     FROM ask CROSS JOIN LATERAL (
         SELECT e.id, e.text_hash, rule.boost
-        FROM catalog_topic topic
-        JOIN entries_entry e ON e.topic_id = topic.id
+        FROM unnest(ask.topics) AS named (topic)
+        JOIN catalog_topic topic ON topic.slug = named.topic
+        CROSS JOIN LATERAL (
+            SELECT * FROM entries_entry e
+            WHERE e.topic_id = topic.id AND e.visibility_scope = ANY (ask.topic_scopes)
+                  AND e.superseded_at IS NULL
+            OFFSET 0
+        ) e
         JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
-        WHERE topic.slug = ANY (ask.topics) AND e.visibility_scope = ANY (ask.topic_scopes)
-              AND e.superseded_at IS NULL
         OFFSET 0
     ) e CROSS JOIN LATERAL ({similarity}) measured
 ), best AS (
