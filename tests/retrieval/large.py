@@ -81,7 +81,6 @@ def large_database() -> Iterator[Large]:
     """Fill the tests' database, with all that commits, and empty it afterwards."""
     parameters = connection.get_connection_params()
     with psycopg.connect(**{**parameters, "cursor_factory": psycopg.Cursor}) as other:
-        other.adapters.register_loader("numeric", psycopg.types.numeric.NumericLoader)
         corpus.fill(other, size=SIZE, texts=sentences())
         try:
             indexes.create(EmbeddingSpace.objects.get(), concurrently=False)

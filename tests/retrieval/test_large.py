@@ -170,7 +170,12 @@ class TestPlans:
         assert not plan.scanned & LARGE_TABLES
 
     def test_of_a_search_by_name(self, large: Large) -> None:
-        ask = {"names": ["concept-5"], "scopes": ["public"], "topics": None, "key_topics": None}
+        ask: dict[str, Any] = {
+            "names": ["concept-5"],
+            "scopes": ["public"],
+            "topics": None,
+            "key_topics": None,
+        }
         ask |= {"k": 5, "clip": 401, **rule_values(DIALS, None)}
         plan = plan_of(large, "match.sql", "match_concepts", {"tutor": 0}, ask)
         assert "entry_by_concept" in plan.indexes

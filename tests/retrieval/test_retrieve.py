@@ -1,5 +1,6 @@
 """``POST retrieve``: what a turn gets, silent inputs included."""
 
+import json
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -16,16 +17,14 @@ from apps.embeddings.models import EmbeddingSpace
 from apps.tutoring.models import Learner, Retrieval, Turn
 from tests.api import Caller, problem
 from tests.factories import NOW, make_concept, make_edge, make_entry, make_learner, make_session, make_topic
-from tests.retrieval.world import make_fact, make_pattern, set_dials
+from tests.retrieval.world import make_fact, make_pattern, said, set_dials
 
 ADDRESS = "/api/v1/retrieve"
 NOBODY = "00000000-0000-7000-8000-000000000000"
 
 
-def ask(call: Caller, status: int = 200, **body: Any) -> Any:
-    answer = call.post(ADDRESS, {"message": "why does reusing a nonce break it?", **body})
-    assert answer.status_code == status, answer.content
-    return answer.json()
+def ask(call: Caller, **body: Any) -> Any:
+    return said(call.post(ADDRESS, {"message": "why does reusing a nonce break it?", **body}))
 
 
 def entries(block: list[dict[str, Any]]) -> list[str]:
@@ -40,32 +39,32 @@ def test_a_turn_gets_its_three_blocks_prompt_and_edges(space: EmbeddingSpace, ca
     move = make_fact(space, visibility_scope="tutor", title="Ask why", instruction="Ask why it breaks.")
     pattern = make_pattern(space, "amy", title="Mixes up", instruction="Mixes up nonce and key.")
 
-    said = ask(call, topic="cryptography", learner="amy", level="beginner", focus="stream ciphers")
+    answer = ask(call, topic="cryptography", learner="amy", level="beginner", focus="stream ciphers")
 
-    assert said["space"] == "hash/hash-128"
-    assert said["context_text"] == (
+    assert answer["space"] == "hash/hash-128"
+    assert answer["context_text"] == (
         "topic:Cryptography level:beginner focus:stream ciphers student:why does reusing a nonce break it?"
     )
-    assert entries(said["topic_memory"]) == [str(near.pk)]  # the other stands below its floor
-    assert entries(said["tutor_memory"]) == [str(move.pk)]
-    assert entries(said["student_patterns"]) == [str(pattern.pk)]
-    (first,) = said["topic_memory"]
+    assert entries(answer["topic_memory"]) == [str(near.pk)]  # the other stands below its floor
+    assert entries(answer["tutor_memory"]) == [str(move.pk)]
+    assert entries(answer["student_patterns"]) == [str(pattern.pk)]
+    (first,) = answer["topic_memory"]
     assert [step["edge"] for step in first["edges"]] == [edge.pk]
     assert first["edges"][0]["target_instruction"] == "XOR undoes itself."
-    assert said["rendered_edges"] == [edge.pk]
-    assert "  prereq:   XOR undoes itself." in said["prompt"]
-    assert said["decision_tree"] in said["prompt"]
-    assert (said["degraded"], said["ignored"]) == ([], [])
-    assert set(said["timings_ms"]) == {"embed", "database", "total"}
+    assert answer["rendered_edges"] == [edge.pk]
+    assert "  prereq:   XOR undoes itself." in answer["prompt"]
+    assert answer["decision_tree"] in answer["prompt"]
+    assert (answer["degraded"], answer["ignored"]) == ([], [])
+    assert set(answer["timings_ms"]) == {"embed", "database", "total"}
 
 
 def test_scores_are_exact_and_explained(space: EmbeddingSpace, call: Caller) -> None:
     concept = make_concept(slug="nonce")
     entry = make_fact(space, concept_slug="nonce", maturity="proven", confidence=Decimal("0.9"))
-    said = ask(
+    answer = ask(
         call, topic=entry.topic.slug if entry.topic else "", expected_concepts=[concept.slug], explain=True
     )
-    (row,) = said["topic_memory"]
+    (row,) = answer["topic_memory"]
     assert row["found_by"] == ["semantic", "concept"]
     assert row["expected"] is True
     assert row["factors"] == {
@@ -105,9 +104,9 @@ def test_an_alias_becomes_its_slug_and_an_unknown_name_is_told(space: EmbeddingS
     make_concept(slug="retired", archived_at=NOW)
     topic = make_topic()
     names = ["iv-reuse", "nonce-reuse", "nowhere", "retired", "_unanchored_", "No Slug", "nowhere"]
-    said = ask(call, topic=topic.slug, expected_concepts=names)
-    assert said["expected_concepts"] == ["nonce-reuse"]
-    assert said["ignored"] == ["nowhere", "retired", "_unanchored_", "No Slug"]
+    answer = ask(call, topic=topic.slug, expected_concepts=names)
+    assert answer["expected_concepts"] == ["nonce-reuse"]
+    assert answer["ignored"] == ["nowhere", "retired", "_unanchored_", "No Slug"]
 
 
 def test_a_session_gives_topic_learner_level_and_concepts(space: EmbeddingSpace, call: Caller) -> None:
@@ -123,13 +122,13 @@ def test_a_session_gives_topic_learner_level_and_concepts(space: EmbeddingSpace,
         session=session, number=2, student_message="?", taught_entry=taught.pk, created_at=NOW
     )
 
-    said = ask(call, session=str(session.pk))
+    answer = ask(call, session=str(session.pk))
 
-    assert f"topic:{session.topic.title} level:advanced focus:none" in said["context_text"]
-    assert said["expected_concepts"] == [taught.concept_slug, concept.slug]
-    assert said["ignored"] == []  # nobody named them
-    assert set(entries(said["topic_memory"])) == {str(fact.pk), str(taught.pk)}
-    assert len(said["student_patterns"]) == 1
+    assert f"topic:{session.topic.title} level:advanced focus:none" in answer["context_text"]
+    assert answer["expected_concepts"] == [taught.concept_slug, concept.slug]
+    assert answer["ignored"] == []  # nobody named them
+    assert set(entries(answer["topic_memory"])) == {str(fact.pk), str(taught.pk)}
+    assert len(answer["student_patterns"]) == 1
     assert ask(call, session=str(session.pk), expected_concepts=[])["expected_concepts"] == []
 
 
@@ -152,10 +151,10 @@ def test_topic_and_learner_must_agree_with_the_session(space: EmbeddingSpace, ca
 
 
 def test_an_unknown_learner_has_no_patterns_and_is_not_made(space: EmbeddingSpace, call: Caller) -> None:
-    said = ask(call, topic=make_topic().slug, learner="nobody")
-    assert said["student_patterns"] == []
+    answer = ask(call, topic=make_topic().slug, learner="nobody")
+    assert answer["student_patterns"] == []
     assert not Learner.objects.exists()
-    assert Retrieval.objects.get(pk=said["retrieval"]).learner == "nobody"
+    assert Retrieval.objects.get(pk=answer["retrieval"]).learner == "nobody"
 
 
 def test_a_learner_gets_no_patterns_of_another_with_a_longer_name(
@@ -211,11 +210,11 @@ def test_a_bound_key_sees_foreign_things_as_absent_ones(space: EmbeddingSpace) -
     call = Caller(topics=[mine.slug], learner_prefix="a-")
     make_pattern(space, "b-ben")
     foreign = make_session(topic=mine, learner=Learner.objects.get(external_id="b-ben"))
-    absent = call.post(ADDRESS, {"message": "?", "topic": "nowhere"}).json()
-    hidden = call.post(ADDRESS, {"message": "?", "topic": other.slug}).json()
+    absent = json.loads(call.post(ADDRESS, {"message": "?", "topic": "nowhere"}).content)
+    hidden = json.loads(call.post(ADDRESS, {"message": "?", "topic": other.slug}).content)
     assert {**absent, "request_id": 0} == {**hidden, "request_id": 0}
-    absent = call.post(ADDRESS, {"message": "?", "session": NOBODY}).json()
-    hidden = call.post(ADDRESS, {"message": "?", "session": str(foreign.pk)}).json()
+    absent = json.loads(call.post(ADDRESS, {"message": "?", "session": NOBODY}).content)
+    hidden = json.loads(call.post(ADDRESS, {"message": "?", "session": str(foreign.pk)}).content)
     assert {**absent, "request_id": 0} == {**hidden, "request_id": 0}
     assert ask(call, topic=mine.slug, learner="b-ben")["student_patterns"] == []
 
@@ -277,27 +276,27 @@ def test_a_failing_provider_leaves_what_is_found_by_name(
     make_fact(space, topic=entry.topic)
     make_fact(space, visibility_scope="tutor")
     monkeypatch.setattr(registry.get_provider(space), "embed", fail)
-    said = ask(call, topic=entry.topic.slug, expected_concepts=["nonce"])  # type: ignore[union-attr]  # it has one
-    assert said["degraded"] == ["semantic"]
-    assert entries(said["topic_memory"]) == [str(entry.pk)]
-    assert said["topic_memory"][0]["similarity"] is None
-    assert said["tutor_memory"] == []
+    answer = ask(call, topic=entry.topic.slug, expected_concepts=["nonce"])  # type: ignore[union-attr]  # it has one
+    assert answer["degraded"] == ["semantic"]
+    assert entries(answer["topic_memory"]) == [str(entry.pk)]
+    assert answer["topic_memory"][0]["similarity"] is None
+    assert answer["tutor_memory"] == []
 
 
 def test_before_any_space_serves_names_are_found(call: Caller) -> None:
     entry = make_entry(concept_slug=make_concept(slug="nonce").slug)
-    said = ask(call, topic=entry.topic.slug, expected_concepts=["nonce"])  # type: ignore[union-attr]  # it has one
-    assert (said["space"], said["degraded"]) == (None, ["semantic"])
-    assert entries(said["topic_memory"]) == [str(entry.pk)]
+    answer = ask(call, topic=entry.topic.slug, expected_concepts=["nonce"])  # type: ignore[union-attr]  # it has one
+    assert (answer["space"], answer["degraded"]) == (None, ["semantic"])
+    assert entries(answer["topic_memory"]) == [str(entry.pk)]
 
 
 def test_a_read_writes_its_log_row_and_nothing_else(space: EmbeddingSpace, call: Caller) -> None:
     entry = make_fact(space)
     before = type(entry).objects.values().get(pk=entry.pk)
-    said = ask(call, topic=entry.topic.slug, learner="amy", min_confidence=0.2)  # type: ignore[union-attr]  # it has one
+    answer = ask(call, topic=entry.topic.slug, learner="amy", min_confidence=0.2)  # type: ignore[union-attr]  # it has one
     logged = Retrieval.objects.get()
-    assert str(logged.pk) == said["retrieval"]
-    assert logged.response == said
+    assert str(logged.pk) == answer["retrieval"]
+    assert logged.response == answer
     assert logged.request == {
         "message": "why does reusing a nonce break it?",
         "topic": entry.topic.slug,  # type: ignore[union-attr]  # it has one
@@ -312,10 +311,10 @@ def test_a_read_writes_its_log_row_and_nothing_else(space: EmbeddingSpace, call:
 
 def test_a_past_retrieval_is_read_as_it_was_answered(space: EmbeddingSpace, call: Caller) -> None:
     topic = make_topic()
-    said = ask(call, topic=topic.slug, learner="amy")
-    address = f"/api/v1/retrievals/{said['retrieval']}"
-    assert call.get(address).json() == said
-    assert Caller(topics=[topic.slug], learner_prefix="a").get(address).json() == said
+    answer = ask(call, topic=topic.slug, learner="amy")
+    address = f"/api/v1/retrievals/{answer['retrieval']}"
+    assert said(call.get(address)) == answer
+    assert said(Caller(topics=[topic.slug], learner_prefix="a").get(address)) == answer
     for stranger in (Caller(topics=["elsewhere"]), Caller(learner_prefix="b")):
         problem(stranger.get(address), 404, "not_found")
     problem(call.get(f"/api/v1/retrievals/{uuid.uuid4()}"), 404, "not_found")

@@ -10,7 +10,7 @@ from apps.embeddings.errors import ProviderUnavailableError
 from apps.embeddings.models import EmbeddingSpace
 from tests.api import Caller, problem
 from tests.factories import NOW, make_concept, make_entry, make_topic
-from tests.retrieval.world import embed, make_fact, make_pattern, set_dials
+from tests.retrieval.world import embed, make_fact, make_pattern, said, set_dials
 
 X = [1.0, *[0.0] * 127]
 
@@ -23,9 +23,7 @@ def towards(cosine: float, axis: int = 1) -> list[float]:
 
 
 def find(call: Caller, address: str = "match", **body: Any) -> list[str]:
-    answer = call.post(f"/api/v1/{address}", body)
-    assert answer.status_code == 200, answer.content
-    return [row["entry"] for row in answer.json()["results"]]
+    return [row["entry"] for row in said(call.post(f"/api/v1/{address}", body))["results"]]
 
 
 def test_any_scopes_are_searched_together(space: EmbeddingSpace, call: Caller) -> None:
@@ -143,7 +141,7 @@ def test_concepts_are_found_by_slug_alias_and_own_name(call: Caller) -> None:
     move = make_entry(visibility_scope="tutor", concept_slug="ask-why", maturity="proven", confidence="0.9")
     make_entry(concept_slug="_unanchored_"), make_entry(visibility_scope="tutor", concept_slug="_unanchored_")
     body = {"concepts": ["iv-reuse", "ask-why", "nowhere", "_unanchored_"], "scopes": ["public", "tutor"]}
-    answer = call.post("/api/v1/match-concepts", body).json()
+    answer = said(call.post("/api/v1/match-concepts", body))
     assert [row["entry"] for row in answer["results"]] == [str(move.pk), str(fact.pk)]
     assert answer["ignored"] == ["nowhere", "_unanchored_"]
     assert {row["band"] for row in answer["results"]} == {"named"}

@@ -11,16 +11,14 @@ from apps.catalog.models import ConceptName
 from apps.entries.models import Entry
 from tests.api import Caller, problem
 from tests.factories import NOW, make_concept, make_edge, make_entry, make_learner, make_topic
-from tests.retrieval.world import set_dials
+from tests.retrieval.world import said, set_dials
 
 pytestmark = pytest.mark.django_db
 
 
 def walk(call: Caller, start: Entry, query: str = "") -> dict[str, Any]:
-    answer = call.get(f"/api/v1/entries/{start.pk}/walk{query}")
-    assert answer.status_code == 200, answer.content
-    said: dict[str, Any] = answer.json()
-    return said
+    found: dict[str, Any] = said(call.get(f"/api/v1/entries/{start.pk}/walk{query}"))
+    return found
 
 
 def chain(length: int, **given: Any) -> list[Entry]:
@@ -33,12 +31,12 @@ def chain(length: int, **given: Any) -> list[Entry]:
 def test_a_walk_is_one_hop_unless_more_are_asked_for() -> None:
     call, rows = Caller(), chain(5)
     assert [node["depth"] for node in walk(call, rows[0])["nodes"]] == [0, 1]
-    said = walk(call, rows[0], "?depth=3")
-    assert [node["entry"] for node in said["nodes"]] == [str(row.pk) for row in rows[:4]]
-    assert [(step["depth"], step["source"]) for step in said["edges"]] == [
+    found = walk(call, rows[0], "?depth=3")
+    assert [node["entry"] for node in found["nodes"]] == [str(row.pk) for row in rows[:4]]
+    assert [(step["depth"], step["source"]) for step in found["edges"]] == [
         (depth, str(row.pk)) for depth, row in enumerate(rows[:3], start=1)
     ]
-    assert said["truncated"] is False
+    assert found["truncated"] is False
 
 
 def test_a_walk_is_bounded_in_depth() -> None:
@@ -53,10 +51,10 @@ def test_cycles_end() -> None:
             if source != target:
                 make_edge(source=source, target=target, edge_type="related")
     set_dials(edge_walk_max_depth=10, edge_walk_per_type=10)
-    said = walk(Caller(), rows[0], "?depth=10")
-    assert len(said["nodes"]) == 4
-    assert len(said["edges"]) == 12
-    assert len({step["edge"] for step in said["edges"]}) == 12
+    found = walk(Caller(), rows[0], "?depth=10")
+    assert len(found["nodes"]) == 4
+    assert len(found["edges"]) == 12
+    assert len({step["edge"] for step in found["edges"]}) == 12
 
 
 def test_a_walk_is_bounded_in_entries_and_says_so() -> None:
@@ -64,10 +62,10 @@ def test_a_walk_is_bounded_in_entries_and_says_so() -> None:
     for confidence in range(1, 6):
         make_edge(source=start, target=make_entry(), confidence=Decimal(confidence) / 5)
     set_dials(edge_walk_per_type=10, edge_walk_max_nodes=4)
-    said = walk(Caller(), start)
-    assert said["truncated"] is True
-    assert [step["confidence"] for step in said["edges"]] == [1.0, 0.8, 0.6]
-    assert len(said["nodes"]) == 4
+    found = walk(Caller(), start)
+    assert found["truncated"] is True
+    assert [step["confidence"] for step in found["edges"]] == [1.0, 0.8, 0.6]
+    assert len(found["nodes"]) == 4
     set_dials(edge_walk_max_nodes=6)
     assert walk(Caller(), start)["truncated"] is False
 
@@ -124,8 +122,8 @@ def test_a_concept_has_one_visual() -> None:
     ConceptName.objects.create(concept=concept, slug="iv", name="IV")
     shown = make_entry(visibility_scope="visual", concept_slug="nonce", visual="<svg/>")
     for name in ("nonce", "iv"):
-        said = call.get(f"/api/v1/visuals/{name}").json()
-        assert (said["entry"], said["visual"]) == (str(shown.pk), "<svg/>")
+        found = said(call.get(f"/api/v1/visuals/{name}"))
+        assert (found["entry"], found["visual"]) == (str(shown.pk), "<svg/>")
     make_concept(slug="bare")
     for name in ("bare", "nowhere"):
         problem(call.get(f"/api/v1/visuals/{name}"), 404, "not_found")
@@ -142,11 +140,11 @@ def test_the_graph_of_a_topic_has_its_rows_and_the_edges_between_them() -> None:
     make_entry(topic=topic, maturity="archived"), make_entry(topic=topic, visibility_scope="tutor")
     call = Caller(topics=[topic.slug])
 
-    said = call.get(f"/api/v1/topics/{topic.slug}/graph").json()
-    assert {node["entry"] for node in said["nodes"]} == {str(row.pk) for row in rows}
-    assert len(said["edges"]) == 2
+    found = said(call.get(f"/api/v1/topics/{topic.slug}/graph"))
+    assert {node["entry"] for node in found["nodes"]} == {str(row.pk) for row in rows}
+    assert len(found["edges"]) == 2
     for query in ("?types=fallback,leads_to", "?provenance=learned"):
-        (edge,) = call.get(f"/api/v1/topics/{topic.slug}/graph{query}").json()["edges"]
+        (edge,) = said(call.get(f"/api/v1/topics/{topic.slug}/graph{query}"))["edges"]
         assert (edge["edge"], edge["hit_count"], edge["source"]) == (inside.pk, 2, str(rows[0].pk))
     problem(call.get(f"/api/v1/topics/{make_topic().slug}/graph"), 404, "not_found")
     problem(call.get(f"/api/v1/topics/{topic.slug}/graph?types=x"), 422, "invalid_choice", "?types")

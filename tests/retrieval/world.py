@@ -1,8 +1,11 @@
 """A small world that can be retrieved from: a space that serves, and entries whose vectors are in it."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
+
+from django.http import HttpResponse
 
 from apps.dials import queries as dials
 from apps.dials.actions import change_dials
@@ -12,6 +15,12 @@ from apps.rules.dials import Change
 from apps.rules.hashing import hash_vector
 from apps.rules.text import document_text
 from tests.factories import ACTOR, NOW, make_entry, make_learner
+
+
+def said(answer: HttpResponse) -> Any:
+    """What a successful answer says."""
+    assert answer.status_code == 200, answer.content
+    return json.loads(answer.content)
 
 
 def embed(entry: Entry, space: EmbeddingSpace, *chunks: Sequence[float]) -> Entry:
