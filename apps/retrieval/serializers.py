@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.api import fields
 from apps.core.api.serializers import StrictSerializer
+from apps.edges.models import EdgeType
 from apps.entries.models import Maturity, Provenance
 from apps.rules.ranking import Pass
-from apps.rules.words import Band, EdgeType
+from apps.rules.words import Band
 
 _MESSAGE_CHARS = 100_000
 _NAMES = 50
@@ -23,6 +26,7 @@ class NameField(fields.TextField):
         super().__init__(**{"max_length": 100, **kwargs})
 
 
+@extend_schema_field(OpenApiTypes.STR)
 class WordsField(serializers.Field[list[str], str, str, Any]):
     """Words of a closed set, joined by commas: a query parameter stands once."""
 
@@ -116,13 +120,13 @@ class WalkQuery(StrictSerializer):
         required=False, max_digits=7, decimal_places=6, min_value=0, max_value=1
     )
     include_candidates = serializers.BooleanField(required=False, allow_null=True, default=None)
-    types = WordsField(required=False, choices=list(EdgeType), help_text="Types of edges, joined by commas.")
+    types = WordsField(required=False, choices=EdgeType.values, help_text="Types of edges, joined by commas.")
 
 
 class GraphQuery(StrictSerializer):
     """Which edges are drawn."""
 
-    types = WordsField(required=False, choices=list(EdgeType), help_text="Types, joined by commas.")
+    types = WordsField(required=False, choices=EdgeType.values, help_text="Types, joined by commas.")
     provenance = WordsField(required=False, choices=Provenance.values, help_text="Joined by commas.")
 
 
@@ -130,14 +134,14 @@ class WalkedSerializer(serializers.Serializer[Any]):
     """An edge that a walk took."""
 
     edge = serializers.IntegerField()
-    type = serializers.ChoiceField(choices=list(EdgeType))
+    type = serializers.ChoiceField(choices=EdgeType.values)
     source = serializers.UUIDField()  # type: ignore[assignment]  # a field, not DRF's attribute
     target = serializers.UUIDField()
     target_title = serializers.CharField()
     target_instruction = serializers.CharField()
     condition = serializers.CharField()
     confidence = serializers.FloatField()
-    provenance = serializers.ChoiceField(choices=Provenance.values)
+    provenance = serializers.ChoiceField(choices=Provenance.choices)
 
 
 class FactorsSerializer(serializers.Serializer[Any]):
@@ -159,7 +163,7 @@ class FoundEntrySerializer(serializers.Serializer[Any]):
     scope = serializers.CharField()
     instruction = serializers.CharField()
     clipped = serializers.BooleanField()
-    maturity = serializers.ChoiceField(choices=Maturity.values)
+    maturity = serializers.ChoiceField(choices=Maturity.choices)
     confidence = serializers.FloatField()
     similarity = serializers.FloatField(allow_null=True, help_text="Cosine; null where it was not measured.")
     score = serializers.FloatField(help_text="What ranks.")
@@ -227,7 +231,7 @@ class NodeSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField(allow_null=True)
     scope = serializers.CharField()
     instruction = serializers.CharField()
-    maturity = serializers.ChoiceField(choices=Maturity.values)
+    maturity = serializers.ChoiceField(choices=Maturity.choices)
     confidence = serializers.FloatField()
     stale = serializers.BooleanField()
     depth = serializers.IntegerField(help_text="Hops from the start.")
@@ -259,7 +263,7 @@ class VisualSerializer(serializers.Serializer[Any]):
     instruction = serializers.CharField()
     detail = serializers.CharField()
     visual = serializers.CharField(help_text="A sanitised SVG.")
-    maturity = serializers.ChoiceField(choices=Maturity.values)
+    maturity = serializers.ChoiceField(choices=Maturity.choices)
     confidence = serializers.FloatField()
 
 
@@ -269,9 +273,9 @@ class GraphNodeSerializer(serializers.Serializer[Any]):
     entry = serializers.UUIDField()
     title = serializers.CharField()
     concept = serializers.CharField()
-    maturity = serializers.ChoiceField(choices=Maturity.values)
+    maturity = serializers.ChoiceField(choices=Maturity.choices)
     confidence = serializers.FloatField()
-    provenance = serializers.ChoiceField(choices=Provenance.values)
+    provenance = serializers.ChoiceField(choices=Provenance.choices)
     stale = serializers.BooleanField()
 
 
@@ -279,13 +283,13 @@ class GraphEdgeSerializer(serializers.Serializer[Any]):
     """An edge between two rows of a topic."""
 
     edge = serializers.IntegerField()
-    type = serializers.ChoiceField(choices=list(EdgeType))
+    type = serializers.ChoiceField(choices=EdgeType.values)
     source = serializers.UUIDField()  # type: ignore[assignment]  # a field, not DRF's attribute
     target = serializers.UUIDField()
     condition = serializers.CharField()
     rationale = serializers.CharField()
     confidence = serializers.FloatField()
-    provenance = serializers.ChoiceField(choices=Provenance.values)
+    provenance = serializers.ChoiceField(choices=Provenance.choices)
     hit_count = serializers.IntegerField(help_text="Sessions that showed it.")
 
 

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.clients import queries as clients
-from apps.clients.authentication import KeyAuthentication
 from apps.core.api.access import Access
 from apps.core.api.problems import Unavailable, missing
 from apps.core.api.views import ApiView
@@ -24,23 +23,10 @@ from apps.rules.words import EdgeType, Provenance
 from apps.tutoring.models import Retrieval
 
 
-class SettingAuthentication(KeyAuthentication):
-    """Knows a caller and, in the same round trip, what the body speaks of: the view's ``setting``."""
-
-    def access(self, key: str, request: Request) -> Access | None:
-        view: SettingView = request.parser_context["view"]
-        params = queries.setting_params(**view.named(request))
-        access, row = clients.access_and(key, queries.SETTING, params)
-        if row is not None:
-            view.setting = Setting(*row)
-        return access
-
-
 class SettingView(ApiView):
     """An address whose body names a topic or a session; both are read while the key is."""
 
     scope = "retrieve"
-    authentication_classes = [SettingAuthentication]
     setting: Setting
     _unreadable: Exception | None = None
 
@@ -50,7 +36,14 @@ class SettingView(ApiView):
         if self._unreadable is not None:
             raise self._unreadable
 
-    def named(self, request: Request) -> dict[str, Any]:
+    def find_access(self, key: str, request: Request) -> Access | None:
+        """Know the caller and, in the same round trip, what the body speaks of."""
+        access, row = clients.access_and(key, queries.SETTING, queries.setting_params(**self._named(request)))
+        if row is not None:
+            self.setting = Setting(*row)
+        return access
+
+    def _named(self, request: Request) -> dict[str, Any]:
         """The topic and session that the body names, where they can be some; the serializer refuses others."""
         try:
             body = request.data

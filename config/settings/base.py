@@ -201,6 +201,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "MaturityEnum": "apps.entries.models.Maturity",
+        "EdgeTypeEnum": "apps.edges.models.EdgeType",
+    },
 }
 
 FORMAT_MODULE_PATH = ["config.formats"]
