@@ -14,7 +14,7 @@ class EdgeSerializer(StrictSerializer):
     id = serializers.IntegerField(read_only=True)
     source = fields.IdField(source="source_id")  # type: ignore[assignment]  # a field, not DRF's attribute
     target = fields.IdField(source="target_id")
-    type = fields.ChoiceField(source="edge_type", choices=EdgeType.values)
+    type = fields.ChoiceField(source="edge_type", choices=EdgeType.choices)
     condition = fields.TextField(required=False, allow_blank=True)
     rationale = fields.TextField(required=False, allow_blank=True)
     confidence = fields.ShareField(required=False)
@@ -47,5 +47,5 @@ class EdgeQuery(PageQuery):
     )
     target = serializers.UUIDField(required=False, help_text="Edges that lead to that entry.")
     entry = serializers.UUIDField(required=False, help_text="Edges that lead from or to that entry.")
-    type = fields.ChoiceField(required=False, choices=EdgeType.values)
+    type = fields.ChoiceField(required=False, choices=EdgeType.choices)
     provenance = fields.ChoiceField(required=False, choices=Provenance.values)

@@ -134,7 +134,7 @@ class WalkedSerializer(serializers.Serializer[Any]):
     """An edge that a walk took."""
 
     edge = serializers.IntegerField()
-    type = serializers.ChoiceField(choices=EdgeType.values)
+    type = serializers.ChoiceField(choices=EdgeType.choices)
     source = serializers.UUIDField()  # type: ignore[assignment]  # a field, not DRF's attribute
     target = serializers.UUIDField()
     target_title = serializers.CharField()
@@ -283,7 +283,7 @@ class GraphEdgeSerializer(serializers.Serializer[Any]):
     """An edge between two rows of a topic."""
 
     edge = serializers.IntegerField()
-    type = serializers.ChoiceField(choices=EdgeType.values)
+    type = serializers.ChoiceField(choices=EdgeType.choices)
     source = serializers.UUIDField()  # type: ignore[assignment]  # a field, not DRF's attribute
     target = serializers.UUIDField()
     condition = serializers.CharField()
