@@ -51,7 +51,6 @@ INSTALLED_APPS = [
     "apps.tutoring",
     "apps.curriculum",
     "apps.retrieval",
-    "apps.lifecycle",
     "apps.curation",
 ]
 
