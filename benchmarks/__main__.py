@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-NAMES: tuple[str, ...] = ("bands", "startup")
+NAMES: tuple[str, ...] = ("bands", "filtered", "startup")
 ROOT = Path(__file__).resolve().parent.parent
 
 
