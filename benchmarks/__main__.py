@@ -13,7 +13,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.rows import Row
 
 NAMES: tuple[str, ...] = ("bands", "filtered", "startup")
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +39,8 @@ def _one(name: str) -> list[dict[str, Any]]:
     """Measure in this process, on servers under ``var/bench``."""
     var = ROOT / "var" / "bench"
     os.environ["LODE_VAR"] = str(var)
+    for named in ("DATABASE_URL", "REDIS_URL"):
+        os.environ.pop(named, None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.development")
     import django  # noqa: PLC0415 - only once the environment says where the servers are
 
@@ -43,7 +48,22 @@ def _one(name: str) -> list[dict[str, Any]]:
     from apps.core.embedded import running  # noqa: PLC0415 - as above
 
     with running(var):
-        return [row.as_json() for row in importlib.import_module(f"benchmarks.{name}").run()]
+        return [row.as_json() for row in _rows(name)]
+
+
+def _rows(name: str) -> "list[Row]":
+    from django.conf import settings  # noqa: PLC0415 - as above
+
+    try:
+        rows: list[Row] = importlib.import_module(f"benchmarks.{name}").run()
+    except FileNotFoundError as missing:
+        folder = settings.LODE_DATA_DIR
+        if not str(missing.filename).startswith(str(folder)):
+            raise
+        raise SystemExit(
+            f"{name} reads real texts, and {missing.filename} is not there: set LODE_DATA_DIR"
+        ) from None
+    return rows
 
 
 def _all() -> list[dict[str, Any]]:
@@ -53,7 +73,8 @@ def _all() -> list[dict[str, Any]]:
             print(f"benchmark {name} …", file=sys.stderr, flush=True)
             file = Path(folder) / f"{name}.json"
             command = [sys.executable, "-m", "benchmarks", name, "--json", str(file)]
-            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            if subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL).returncode:
+                raise SystemExit(f"benchmark {name} failed")
             rows += [{**row, "name": f"{name}: {row['name']}"} for row in json.loads(file.read_text())]
     return rows
 
