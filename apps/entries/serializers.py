@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from apps.core.api import fields
 from apps.core.api.serializers import RetirableQuery, StrictSerializer, page_of
+from apps.core.svg import UnsafeDrawingError, sanitised
 from apps.entries.models import Entry, LadderStep, Maturity, MemorySource, Provenance
 from apps.rules.scopes import PUBLIC, SHARED_SCOPES
 from apps.rules.slugs import UNANCHORED
@@ -25,6 +26,18 @@ class ConceptField(fields.SlugField):
     def get_attribute(self, instance: Entry) -> str | None:
         """The slug, where it is one."""
         return None if instance.concept_slug == UNANCHORED else instance.concept_slug
+
+
+class DrawingField(fields.TextField):
+    """One SVG, kept as it can be shown anywhere: shapes and text that do nothing."""
+
+    default_error_messages = {"unsafe_drawing": "{why}"}
+
+    def to_internal_value(self, data: object) -> str:
+        try:
+            return sanitised(super().to_internal_value(data))
+        except UnsafeDrawingError as error:
+            self.fail("unsafe_drawing", why=str(error))
 
 
 class SharedScopeField(fields.ScopeField):
@@ -58,7 +71,7 @@ class EntrySerializer(StrictSerializer):
     title = fields.TextField(max_length=300)
     instruction = fields.TextField()
     detail = fields.TextField(required=False, allow_blank=True)
-    visual = fields.TextField(required=False, allow_null=True, help_text="One SVG, in scope `visual` alone.")
+    visual = DrawingField(required=False, allow_null=True, help_text="One SVG, in scope `visual` alone.")
     confidence = fields.ShareField(required=False)
     importance = fields.ShareField(required=False, allow_null=True, places=3)
     maturity = serializers.ChoiceField(choices=Maturity.choices, read_only=True)

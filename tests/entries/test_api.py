@@ -51,6 +51,9 @@ class TestCreate:
         call = Caller()
         move = {"scope": "tutor", "concept": "own-name", "title": "T", "instruction": "I"}
         assert read(call.post(ENTRIES, move), 201)["topic"] is None
+        svg = '<svg xmlns="http://www.w3.org/2000/svg"><title>Nonce</title><circle r="3"></circle></svg>'
+        drawing = {"scope": "visual", "concept": "nonce", "title": "T", "instruction": "I", "visual": svg}
+        assert read(call.post(ENTRIES, drawing), 201)["visual"] == svg
         loose = read(call.post(ENTRIES, {**draft, "concept": None}), 201)
         assert (loose["concept"], loose["ladder_step"]) == (None, "unanchored")
 
@@ -81,6 +84,13 @@ class TestCreate:
             ({"scope": "student:amy"}, "student_scope", "/scope"),
             ({"scope": "everyone"}, "invalid_scope", "/scope"),
             ({"scope": "visual"}, "scope_combination", "/visual"),
+            (
+                {"visual": "<svg xmlns='http://www.w3.org/2000/svg' onload='x()'/>"},
+                "unsafe_drawing",
+                "/visual",
+            ),
+            ({"visual": "no drawing"}, "unsafe_drawing", "/visual"),
+            ({"visual": '<!DOCTYPE svg [<!ENTITY a "b">]><svg/>'}, "unsafe_drawing", "/visual"),
             ({"instruction": "\u200b\n"}, "blank", "/instruction"),
             ({"title": "x" * 301}, "too_long", "/title"),
             ({"confidence": 1.5}, "out_of_range", "/confidence"),
@@ -138,7 +148,7 @@ class TestChange:
             ({"scope": "tutor"}, "field_not_writable", "/scope"),
             ({"topic": "crypto"}, "field_not_writable", "/topic"),
             ({"maturity": "archived"}, "invalid_choice", "/maturity"),
-            ({"visual": "<svg/>"}, "scope_combination", "/visual"),
+            ({"visual": '<svg xmlns="http://www.w3.org/2000/svg"/>'}, "scope_combination", "/visual"),
             ({"concept": "nowhere"}, "unknown_concept", "/concept"),
             ({"instruction": ""}, "blank", "/instruction"),
         ],
