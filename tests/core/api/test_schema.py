@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import hypothesis
 import pytest
@@ -73,12 +74,22 @@ def test_every_component_is_described(description: dict[str, Any]) -> None:
         assert component.get("description") or "enum" in component, name
 
 
+def _address(path: str, operation: dict[str, Any]) -> str:
+    """An address of that form, of nothing."""
+    for parameter in operation.get("parameters", []):
+        kind = parameter["schema"]
+        value = (
+            str(UUID(int=0)) if kind.get("format") == "uuid" else "1" if kind["type"] == "integer" else "x"
+        )
+        path = path.replace("{" + parameter["name"] + "}", value)
+    return path
+
+
 @pytest.mark.django_db
 def test_every_operation_asks_for_a_key_and_its_scope(description: dict[str, Any]) -> None:
     powerless = Caller(scopes=["erase"], rate_per_minute=100_000)
-    for path, method, _ in operations(description):
-        address = re.sub(r"{\w*id}", "1", path.replace("{entry_id}", "0" * 8 + "-0000-0000-0000-" + "0" * 12))
-        address = re.sub(r"{\w+}", "x", address)
+    for path, method, operation in operations(description):
+        address = _address(path, operation)
         problem(Caller(key="")(method, address), 401, "not_authenticated")
         problem(powerless(method, address), 403, "scope_required")
 
