@@ -1,8 +1,6 @@
 """Importing: all or nothing, by identity, and the same twice (curriculum.md)."""
 
-import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -11,43 +9,16 @@ import pytest
 from apps.audit.models import AuditEvent
 from apps.core.errors import Invalid
 from apps.core.invariants import findings
-from apps.curriculum.actions import import_curriculum
-from apps.curriculum.bundle.sources import Source, of_bytes
+from apps.curriculum.bundle.sources import of_bytes
 from apps.curriculum.demo.loading import load_demo
-from apps.curriculum.importing.reporting import Report
 from apps.dials.queries import get_dials
 from apps.edges.models import Edge
 from apps.entries.models import Entry
 from apps.tutoring.models import TutoringSession
+from tests.curriculum.bundles import TOPIC, WHOLE, bundle, concept, demo, entry, imported, needs
 from tests.factories import ACTOR, NOW
 
 pytestmark = pytest.mark.django_db
-
-DEMO = sorted((Path(__file__).parents[2] / "apps" / "curriculum" / "demo").glob("*.json"))
-TOPIC = {"slug": "t", "title": "T"}
-
-
-def concept(slug: str, **given: Any) -> dict[str, Any]:
-    return {"slug": slug, "title": slug.title(), **given}
-
-
-def entry(name: str | None, **given: Any) -> dict[str, Any]:
-    return {"topic": "t", "concept": name, "title": f"About {name}", "instruction": "Say so.", **given}
-
-
-def needs(source: str, target: str, **given: Any) -> dict[str, Any]:
-    ends = {"source": {"topic": "t", "concept": source}, "target": {"topic": "t", "concept": target}}
-    return {**ends, "type": "prerequisite", "rationale": "so it is", **given}
-
-
-def bundle(**sections: Any) -> Source:
-    return of_bytes(json.dumps({"format": "lode-curriculum/1", **sections}).encode(), "bundle.json")
-
-
-def imported(*sources: Source, **given: Any) -> Report:
-    return import_curriculum(
-        sources=sources, dials=get_dials("hash/hash-128"), actor=ACTOR, now=NOW, run=uuid4(), **given
-    )
 
 
 def refused(**sections: Any) -> list[tuple[str, str]]:
@@ -57,18 +28,9 @@ def refused(**sections: Any) -> list[tuple[str, str]]:
     return [(problem.pointer, problem.code) for problem in refusal.value.errors]
 
 
-WHOLE: dict[str, Any] = {
-    "topics": [TOPIC],
-    "concepts": [concept("a", aliases=["First letter"]), concept("b"), concept("c")],
-    "entries": [entry("a"), entry("b"), entry("First letter", scope="tutor", topic=None, concept="ask-why")],
-    "edges": [needs("a", "b")],
-}
-
-
 class TestTheDemo:
     def test_imports_whole_and_twice_changes_nothing(self) -> None:
-        sources = [of_bytes(path.read_bytes(), path.name) for path in DEMO if path.stem != "learners"]
-        first, again = imported(*sources), imported(*sources)
+        first, again = imported(*demo()), imported(*demo())
         assert first.created > 1000
         assert (again.created, again.changed, again.unchanged) == (0, 0, first.created)
         assert list(findings()) == []

@@ -1,0 +1,1 @@
+"""Exporting: what is stored, as a bundle that imports whole (curriculum.md)."""
