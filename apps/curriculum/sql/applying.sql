@@ -4,6 +4,7 @@ LOCK TABLE catalog_topic, catalog_concept, catalog_conceptname, entries_entry, e
 IN SHARE ROW EXCLUSIVE MODE
 
 -- name: topics
+-- New topics, and what the files change of stored ones.
 INSERT INTO catalog_topic (slug, title, description, created_at, updated_at, archived_at, version)
 SELECT slug, title, description, %(now)s, %(now)s, CASE WHEN archived THEN %(now)s::timestamptz END, 1
 FROM import_topic WHERE topic_id IS NULL ORDER BY n;
@@ -37,6 +38,7 @@ WHERE NOT EXISTS (SELECT FROM catalog_conceptname kept WHERE kept.concept_id = c
 ORDER BY i.n, alias.slug
 
 -- name: entries
+-- New entries and changed ones, each move of a confidence with its ledger row (rules.md 10).
 INSERT INTO entries_entry (
     id, topic_id, concept_slug, visibility_scope, title, instruction, detail, visual, text_hash, maturity,
     confidence, importance, source_type, source, ladder_step, concept_match_quality, success_count,
@@ -66,6 +68,7 @@ FROM import_entry i LEFT JOIN catalog_topic t ON t.slug = i.topic
 WHERE e.id = i.entry_id AND i.changed
 
 -- name: edges
+-- New edges and changed ones, each move of a confidence with its ledger row (rules.md 10).
 INSERT INTO edges_edge (
     source_id, target_id, edge_type, source_type, confidence, condition, rationale, hit_count,
     rendered_count, walked_count, created_at, updated_at, version)

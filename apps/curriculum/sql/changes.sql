@@ -1,4 +1,5 @@
 -- name: counts
+-- How many rows of each kind are made, changed, and there in all.
 SELECT 'topics', count(*) FILTER (WHERE topic_id IS NULL), count(*) FILTER (WHERE changed), count(*)
 FROM import_topic
 UNION ALL SELECT 'concepts', count(*) FILTER (WHERE concept_id IS NULL), count(*) FILTER (WHERE changed), count(*)
@@ -9,6 +10,7 @@ UNION ALL SELECT 'edges', count(*) FILTER (WHERE edge_id IS NULL), count(*) FILT
 FROM import_edge
 
 -- name: topics
+-- Topics that are made (no field) or changed, a row a field; values as JSON.
 SELECT i.n, i.file, i.row, i.slug, change.field, change.before, change.after
 FROM import_topic i
 LEFT JOIN catalog_topic t ON t.id = i.topic_id
@@ -20,6 +22,7 @@ LEFT JOIN LATERAL (VALUES
 WHERE i.topic_id IS NULL OR i.changed ORDER BY i.n
 
 -- name: concepts
+-- Concepts that are made (no field) or changed, a row a field; values as JSON.
 SELECT i.n, i.file, i.row, i.slug, change.field, change.before, change.after
 FROM import_concept i
 LEFT JOIN catalog_concept c ON c.id = i.concept_id
@@ -37,6 +40,7 @@ LEFT JOIN LATERAL (VALUES
 WHERE i.concept_id IS NULL OR i.changed ORDER BY i.n
 
 -- name: entries
+-- Entries that are made (no field) or changed, a row a field; values as JSON.
 SELECT i.n, i.file, i.row,
        concat_ws(' ', i.scope, nullif(concat_ws('/', i.topic, nullif(i.concept_slug, '_unanchored_')), ''),
                  CASE WHEN i.concept_slug = '_unanchored_' THEN i.title END),
@@ -59,6 +63,7 @@ LEFT JOIN LATERAL (VALUES
 WHERE i.entry_id IS NULL OR i.changed ORDER BY i.n
 
 -- name: edges
+-- Edges that are made (no field) or changed, a row a field; values as JSON.
 SELECT i.n, i.file, i.row,
        concat_ws(' ', i.type, coalesce(nullif(concat_ws('/', s.topic, s.name), ''), s.id::text), '->',
                  coalesce(nullif(concat_ws('/', t.topic, t.name), ''), t.id::text)),

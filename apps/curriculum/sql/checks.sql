@@ -1,4 +1,5 @@
 -- name: topic_twice
+-- A slug that stands twice in the files; the later row is the problem.
 SELECT n, first_file, first_row FROM (
     SELECT n, row_number() OVER same AS nth, first_value(file) OVER same AS first_file,
            first_value(row) OVER same AS first_row
@@ -6,9 +7,11 @@ SELECT n, first_file, first_row FROM (
 ) numbered WHERE nth > 1
 
 -- name: topic_without_title
+-- A new topic without a title; one that was refused already is not told again.
 SELECT n FROM import_topic WHERE topic_id IS NULL AND title IS NULL AND NOT 'title' = ANY (bad)
 
 -- name: concept_twice
+-- A slug that stands twice in the files; the later row is the problem.
 SELECT n, first_file, first_row FROM (
     SELECT n, row_number() OVER same AS nth, first_value(file) OVER same AS first_file,
            first_value(row) OVER same AS first_row
@@ -16,6 +19,7 @@ SELECT n, first_file, first_row FROM (
 ) numbered WHERE nth > 1
 
 -- name: concept_without_title
+-- A new concept without a title; one that was refused already is not told again.
 SELECT n FROM import_concept WHERE concept_id IS NULL AND title IS NULL AND NOT 'title' = ANY (bad)
 
 -- name: name_claimed_twice
@@ -40,16 +44,19 @@ WHERE owner.slug <> concept.slug
        OR NOT EXISTS (SELECT FROM import_concept i WHERE i.slug = owner.slug AND i.states_aliases))
 
 -- name: unknown_topic
+-- An entry's topic that neither the files nor the database know.
 SELECT n, topic FROM import_entry i
 WHERE topic IS NOT NULL
   AND NOT EXISTS (SELECT FROM import_topic t WHERE t.slug = i.topic)
   AND NOT EXISTS (SELECT FROM catalog_topic t WHERE t.slug = i.topic)
 
 -- name: unknown_concept
+-- A concept, where it must be one, that neither the files nor the database know.
 SELECT n, name FROM import_entry
 WHERE concept_slug IS NULL AND name IS NOT NULL AND scope IN ('public', 'visual') AND NOT 'concept' = ANY (bad)
 
 -- name: id_twice
+-- An id that two rows of the files claim; the later row is the problem.
 SELECT n, first_file, first_row FROM (
     SELECT n, row_number() OVER same AS nth, first_value(file) OVER same AS first_file,
            first_value(row) OVER same AS first_row
@@ -62,10 +69,12 @@ SELECT i.n FROM import_entry i JOIN entries_entry e ON e.id = i.id
 WHERE i.entry_id IS DISTINCT FROM e.id
 
 -- name: id_without_its_concept
+-- A row without a concept whose id is that of an entry with one.
 SELECT i.n, e.concept_slug AS concept FROM import_entry i JOIN entries_entry e ON e.id = i.entry_id
 WHERE i.concept_slug = '_unanchored_' AND e.concept_slug <> '_unanchored_' AND NOT 'concept' = ANY (i.bad)
 
 -- name: moved_scope
+-- A row whose id is that of an entry of another scope: an entry keeps its scope.
 SELECT i.n, e.visibility_scope AS scope FROM import_entry i JOIN entries_entry e ON e.id = i.entry_id
 WHERE e.visibility_scope <> i.scope
 
@@ -76,15 +85,19 @@ JOIN entries_entry e ON e.id = i.entry_id JOIN catalog_topic t ON t.id = e.topic
 WHERE i.scope = 'public' AND e.visibility_scope = 'public' AND t.slug <> i.topic
 
 -- name: entry_without_topic
+-- A public entry without a topic (rules.md 2).
 SELECT n FROM import_entry WHERE scope = 'public' AND topic IS NULL AND NOT 'topic' = ANY (bad)
 
 -- name: entry_without_title
+-- A new entry without a title; one that was refused already is not told again.
 SELECT n FROM import_entry WHERE title IS NULL AND NOT 'title' = ANY (bad)
 
 -- name: entry_without_instruction
+-- A new entry without an instruction; one that was refused already is not told again.
 SELECT n FROM import_entry WHERE instruction IS NULL AND NOT 'instruction' = ANY (bad)
 
 -- name: visual_without_drawing
+-- An entry of scope visual without its drawing.
 SELECT n FROM import_entry WHERE scope = 'visual' AND visual IS NULL AND NOT 'visual' = ANY (bad)
 
 -- name: archived_entry
@@ -122,6 +135,7 @@ WHERE i.edited AND e.id <> i.entry_id AND e.superseded_at IS NULL AND e.fact_key
   AND NOT EXISTS (SELECT FROM import_entry held WHERE held.entry_id = e.id)
 
 -- name: unknown_end
+-- An edge's end that is no entry of the files or the database, with what is known of it.
 SELECT i.n, i.side, i.id::text, i.scope, i.topic, i.name, i.concept_slug,
        i.topic IS NULL OR EXISTS (SELECT FROM import_topic t WHERE t.slug = i.topic)
                        OR EXISTS (SELECT FROM catalog_topic t WHERE t.slug = i.topic) AS topic_known
@@ -129,9 +143,11 @@ FROM import_end i JOIN import_edge edge USING (n)
 WHERE i.entry IS NULL AND NOT i.side = ANY (edge.bad)
 
 -- name: edge_to_itself
+-- An edge whose ends are one entry.
 SELECT n FROM import_edge WHERE source = target
 
 -- name: edge_twice
+-- Two rows of the files that are one edge; the later row is the problem.
 SELECT n, first_file, first_row FROM (
     SELECT n, row_number() OVER same AS nth, first_value(file) OVER same AS first_file,
            first_value(row) OVER same AS first_row
@@ -190,7 +206,9 @@ FROM (
 ) known WHERE id = ANY (%(ids)s)
 
 -- name: topic_slugs
+-- Every topic that there will be: what an unknown one is compared with.
 SELECT slug FROM import_topic WHERE slug IS NOT NULL UNION SELECT slug FROM catalog_topic
 
 -- name: concept_names
+-- Every name that a concept will have: what an unknown one is compared with.
 SELECT DISTINCT slug FROM import_known_name

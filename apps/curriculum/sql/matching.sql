@@ -91,9 +91,11 @@ WHERE i.edited AND i.stated IS NULL
 GROUP BY i.n, i.confidence, i.maturity
 
 -- name: lift
+-- The confidence to which an author's edit lifts one row (rules.md 8).
 UPDATE import_entry SET confidence = %(confidence)s WHERE n = %(n)s
 
 -- name: mark_changed
+-- Which matched rows differ from what is stored; aliases count as a set.
 UPDATE import_topic i SET changed = true
 FROM catalog_topic t
 WHERE t.id = i.topic_id AND (i.title, i.description, i.archived)
@@ -112,6 +114,7 @@ FROM entries_entry e
 WHERE e.id = i.entry_id AND (i.edited OR i.confidence <> e.confidence)
 
 -- name: end_concepts
+-- The concept that each named end of an edge means; an alias stands for its concept.
 UPDATE import_end i SET concept_slug = CASE WHEN i.scope = 'tutor' THEN i.name ELSE known.concept_slug END
 FROM import_end same LEFT JOIN import_known_name known ON known.slug = same.name
 WHERE same.n = i.n AND same.side = i.side AND i.name IS NOT NULL

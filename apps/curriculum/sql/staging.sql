@@ -48,5 +48,6 @@ CREATE TEMPORARY VIEW import_known_name AS
 ANALYZE import_topic, import_concept, import_name, import_entry, import_edge, import_end
 
 -- name: drop
+-- Take the staging tables away before the transaction ends.
 DROP VIEW import_known_name;
 DROP TABLE import_topic, import_concept, import_name, import_entry, import_edge, import_end
