@@ -27,6 +27,7 @@ class SettingView(ApiView):
     """An address whose body names a topic or a session; both are read while the key is."""
 
     scope = "retrieve"
+    may_miss = True
     setting: Setting
     _unreadable: Exception | None = None
 

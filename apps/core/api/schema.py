@@ -97,7 +97,7 @@ class ApiSchema(AutoSchema):
 
     def _problems(self) -> dict[int, str]:
         found = dict(_ALWAYS)
-        if "{" in self.path:
+        if "{" in self.path or getattr(self.view, "may_miss", False):
             found |= _ADDRESSED
         if self.method in getattr(self.view, "query", {}):
             found |= _QUERIED

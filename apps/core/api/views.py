@@ -28,7 +28,8 @@ class ApiView(APIView):
     """One address: authenticated, throttled, strict about its body and its query parameters.
 
     A subclass names the key's ``scope`` (or ``scopes`` by method), and in ``query`` the serializer of the
-    query parameters of each method that takes some; every other parameter is refused.
+    query parameters of each method that takes some; every other parameter is refused. For the schema,
+    ``has_etag`` says that answers carry a version, and ``may_miss`` that a body can name what is not there.
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
@@ -37,6 +38,7 @@ class ApiView(APIView):
     scope: ClassVar[str | None] = None
     scopes: ClassVar[Mapping[str, str]] = {}
     has_etag: ClassVar[bool] = False
+    may_miss: ClassVar[bool] = False
     query: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
