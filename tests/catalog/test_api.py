@@ -1,6 +1,7 @@
 """Topics and concepts over REST."""
 
 import json
+import unicodedata
 from typing import Any
 
 import pytest
@@ -74,6 +75,8 @@ class TestCreate:
             ({"slug": "a"}, "required", "/title"),
             ({"slug": "A b", "title": "A"}, "invalid_slug", "/slug"),
             ({"slug": "_unanchored_", "title": "A"}, "reserved_slug", "/slug"),
+            ({"slug": unicodedata.normalize("NFD", "café"), "title": "A"}, "invalid_slug", "/slug"),
+            ({"slug": "a\u202eb", "title": "A"}, "invalid_slug", "/slug"),
             ({"slug": "a", "title": "x" * 301}, "too_long", "/title"),
             ({"slug": "a", "title": "\u200b"}, "blank", "/title"),
             ({"slug": "a", "title": "A", "version": 2}, "field_not_writable", "/version"),
@@ -85,6 +88,11 @@ class TestCreate:
             problem(Caller().post(path, given), 422, code, pointer)
         assert not Topic.objects.exists()
         assert not Concept.objects.exists()
+
+    def test_an_unknown_parameter_writes_nothing(self) -> None:
+        answer = Caller().post(f"{TOPICS}?dry_run=1", {"slug": "a", "title": "A"})
+        problem(answer, 400, "unknown_parameter", "?dry_run")
+        assert not Topic.objects.exists()
 
     def test_an_alias_without_a_name_is_refused(self) -> None:
         given = {"slug": "a", "title": "A", "aliases": ["fine", "¡!"]}
