@@ -8,7 +8,11 @@ from apps.core.first_admin import FirstAdmin
 from apps.core.supervisor.network import Address
 from apps.core.supervisor.preparation import Access
 
-_QUESTION = {"message": "why does reusing a nonce break it?", "topic": "cryptography"}
+_QUESTION = {
+    "message": "why does reusing a nonce break it?",
+    "topic": "cryptography",
+    "learner": "demo-ada",
+}
 
 
 def welcome(address: Address, access: Access, logs: Path, seconds: float) -> list[str]:

@@ -1,5 +1,6 @@
 """The supervisor's parts, each by itself."""
 
+import json
 import os
 import shlex
 import signal
@@ -232,7 +233,12 @@ class TestWelcome:
         command = shlex.split(next(line for line in lines if line.startswith("curl ")))
         assert command[2] == "http://127.0.0.1:8000/api/v1/retrieve"
         assert "Authorization: Bearer lode_abc.def" in command
-        assert command[-1] == '{"message": "why does reusing a nonce break it?", "topic": "cryptography"}'
+        asked = {
+            "message": "why does reusing a nonce break it?",
+            "topic": "cryptography",
+            "learner": "demo-ada",
+        }
+        assert json.loads(command[-1]) == asked
 
     def test_does_not_show_a_password_made_earlier(self, tmp_path: Path) -> None:
         (tmp_path / "admin_password").write_text("s3cret")
