@@ -10,8 +10,12 @@ from apps.rules.edges import Walked
 from apps.rules.ranking import Advisory
 
 
-def advisory(row: Advisory, *, explain: bool = False) -> dict[str, Any]:
-    """An advisory of a retrieval; ``explain`` adds the factors of its score."""
+def advisories(rows: Iterable[Advisory], *, explain: bool) -> list[dict[str, Any]]:
+    """A block of a retrieval; ``explain`` adds the factors of each score."""
+    return [_advisory(row, explain=explain) for row in rows]
+
+
+def _advisory(row: Advisory, *, explain: bool) -> dict[str, Any]:
     said = {**match(row), "edges": [walked(edge) for edge in row.edges]}
     if explain:
         said["factors"] = factors(row)

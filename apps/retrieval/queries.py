@@ -3,9 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db import connection
 
 from apps.core.database import fetch_prepared
 from apps.embeddings.models import EmbeddingSpace
@@ -148,6 +151,13 @@ def graph(*, topic: str, types: Sequence[str], provenance: Sequence[str]) -> dic
         return None
     title, nodes, edges = rows[0]
     return {"topic": topic, "title": title, "nodes": nodes, "edges": edges}
+
+
+def tally(*, now: datetime, limit: int) -> int:
+    """Count at most ``limit`` retrievals of the log into their entries and edges; how many there were."""
+    with connection.cursor() as cursor:
+        cursor.execute(composed("tally.sql", "tally"), {"now": now, "limit": limit})
+        return int(cursor.rowcount)
 
 
 def rule_values(dials: DialValues, min_confidence: Decimal | None) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from apps.core.api.views import ApiView
 from apps.core.errors import Refusal
 from apps.embeddings.errors import EmbeddingError, EmbeddingInTransactionError
 from apps.retrieval import actions, queries, searches, serializers
-from apps.retrieval.actions import Question
 from apps.retrieval.queries import Setting
+from apps.retrieval.questions import Question
 from apps.retrieval.searches import Filter, NoSpaceError
 from apps.rules.slugs import is_slug
 from apps.rules.words import EdgeType, Provenance

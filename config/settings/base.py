@@ -155,6 +155,13 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 60.0,
         "options": {"expire_seconds": 60},
     },
+    # Counts that are derived from the log stand at most five minutes behind it.
+    "tally": {"task": "retrieval.tally", "schedule": 60.0, "options": {"expire_seconds": 60}},
+    "probe-recall": {
+        "task": "retrieval.probe_recall",
+        "schedule": 3600.0,
+        "options": {"expire_seconds": 3600},
+    },
     "note-last-uses": {"task": "clients.note_last_uses", "schedule": 60.0},
     "forget-answers": {"task": "clients.forget_answers", "schedule": 3600.0},
 }
