@@ -13,3 +13,7 @@ WHERE r.session IS DISTINCT FROM t.session_id AND NOT (r.session IS NULL AND r.l
 -- name: rendered_entries_were_matched
 -- What a retrieval rendered is among what it matched.
 SELECT id FROM tutoring_retrieval WHERE NOT rendered_entries <@ matched_entries
+
+-- name: rendered_edges_were_walked
+-- An edge whose line stood in a prompt is among those that the walk returned.
+SELECT id FROM tutoring_retrieval WHERE NOT rendered_edges <@ walked_edges
