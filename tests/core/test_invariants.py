@@ -102,6 +102,11 @@ def a_rendered_stranger() -> None:
     Retrieval.objects.create(rendered_entries=[uuid4()], **asked)
 
 
+def a_rendered_edge_that_nobody_walked() -> None:
+    asked = {"request": {}, "response": {}, "space": "s", "dials_version": 0, "created_at": NOW}
+    Retrieval.objects.create(rendered_edges=[1], **asked)
+
+
 def sql(statement: str, make: Callable[[], object] = make_entry) -> Callable[[], None]:
     def breaker() -> None:
         make()
@@ -136,6 +141,7 @@ BREAKERS: dict[str, Callable[[], None]] = {
     "turns_count_without_gaps": a_gap_between_turns,
     "turn_used_a_retrieval_of_its_own": a_retrieval_of_another_session,
     "rendered_entries_were_matched": a_rendered_stranger,
+    "rendered_edges_were_walked": a_rendered_edge_that_nobody_walked,
 }
 
 
