@@ -101,7 +101,7 @@ def match(*, setting: Setting, query: Sequence[float], ask: Mapping[str, Any]) -
 
 
 def match_concepts(ask: Mapping[str, Any]) -> tuple[list[str], list[Candidate]]:
-    """The names that no concept has, and the rows of one search by name."""
+    """The names that no concept has and no row in sight, and the rows of one search by name."""
     rows = fetch_prepared(composed("match.sql", "match_concepts"), _params(ask))
     return rows[0][0], [Candidate(*row) for _, *row in rows if row[1] is not None]
 

@@ -92,12 +92,16 @@ class Turn:
 def resolve(question: Question, setting: Setting, access: Access | None) -> Turn:
     """The turn that a question is about; ``access`` None sees everything.
 
-    Raises Missing for a session or topic that is not there or not the caller's to see, and Invalid
+    Raises Missing for a session or topic that is not there or not the caller's to see, and then Invalid
     ``session_mismatch``.
     """
-    _check_session(question, setting, access)
+    if question.session is not None and not _sees_session(access, setting):
+        raise Missing("not_found", "there is no such session, or none that this key may see", "/session")
     if setting.topic_id is None or not _sees_topic(access, setting.topic):
         raise Missing("not_found", "there is no such topic, or none that this key may see", "/topic")
+    if question.session is not None:
+        _refuse_mismatch("topic", question.topic, setting.session_topic)
+        _refuse_mismatch("learner", question.learner, setting.session_learner)
     snapshot = current_snapshot()
     dials = snapshot.values(setting.space.name if setting.space else settings.LODE_EMBEDDING_PROVIDER)
     return Turn(
@@ -118,16 +122,6 @@ def resolve(question: Question, setting: Setting, access: Access | None) -> Turn
     )
 
 
-def _check_session(question: Question, setting: Setting, access: Access | None) -> None:
-    if question.session is None:
-        return
-    learner = setting.session_learner
-    if learner is None or not (_sees_topic(access, setting.session_topic) and _sees_learner(access, learner)):
-        raise Missing("not_found", "there is no such session, or none that this key may see", "/session")
-    _refuse_mismatch("topic", question.topic, setting.session_topic)
-    _refuse_mismatch("learner", question.learner, learner)
-
-
 def _refuse_mismatch(name: str, given: str | None, own: str | None) -> None:
     if given is not None and given != own:
         detail = f"the session is of {name} {own!r}; leave {name} out, or send the session's"
@@ -138,8 +132,10 @@ def _sees_topic(access: Access | None, slug: str | None) -> bool:
     return slug is not None and (access is None or access.sees_topic(slug))
 
 
-def _sees_learner(access: Access | None, learner: str) -> bool:
-    return access is None or access.sees_learner(learner)
+def _sees_session(access: Access | None, setting: Setting) -> bool:
+    learner = setting.session_learner
+    sees_learner = learner is not None and (access is None or access.sees_learner(learner))
+    return sees_learner and _sees_topic(access, setting.session_topic)
 
 
 def _plain(value: Any) -> Any:

@@ -90,7 +90,7 @@ def match_concepts(
     unknown, found = queries.match_concepts(ask)
     named = {row.concept for row in found}
     best = concept_advisories(found, Expected(frozenset(named)), dials, limit=rows)
-    return {"results": answers.matches(best), "ignored": [name for name in unknown if name not in named]}
+    return {"results": answers.matches(best), "ignored": unknown}
 
 
 def walk(

@@ -11,6 +11,7 @@ import math
 from collections.abc import Hashable, Iterable
 from itertools import combinations
 
+from tests.oracle.match import Filter, competing
 from tests.oracle.model import TUTOR, Dials, Entry, Request, Vector, World, student_scope
 from tests.oracle.retrieve import (
     Ask,
@@ -44,6 +45,13 @@ def gap(order: Iterable[Standing]) -> float:
     return min((abs(a - b) for (a, x), (b, y) in combinations(order, 2) if x != y), default=math.inf)
 
 
+def smallest_match_gap(world: World, vector: Vector, asked: Filter, dials: Dials) -> float:
+    """As `smallest_gap`, for a `match`."""
+    rows = [(row, c) for row in competing(world, asked, dials) if (c := similarity(row, vector)) is not None]
+    order = gap((boosted(row, c, dials), (nearest_chunk(row, vector), row.maturity)) for row, c in rows)
+    return min(order, *(threshold_gap(float(row.confidence) * c, dials) for row, c in rows), math.inf)
+
+
 def semantic_orders(ask: Ask) -> list[list[Standing]]:
     learner = ask.place.learner
     student_rows = [] if learner is None else scope_rows(ask, student_scope(learner))
@@ -75,6 +83,10 @@ def best_chunk(ask: Ask, entry: Entry) -> Vector | None:
     query = ask.request.query_vector
     if query is None or similarity(entry, query) is None:
         return None
+    return nearest_chunk(entry, query)
+
+
+def nearest_chunk(entry: Entry, query: Vector) -> Vector:
     return max(entry.vectors or (), key=lambda chunk: cosine(chunk, query))
 
 
@@ -84,10 +96,13 @@ def band_gap(ask: Ask) -> float:
     own = (*own_memory(ask, tutor_pass(ask)), *own_memory(ask, student_pass(ask)))
     return min(
         (
-            abs(row.decision_score - float(threshold))
+            threshold_gap(row.decision_score, ask.dials)
             for row in (*topic, *own)
-            for threshold in (ask.dials.band_strong, ask.dials.band_moderate)
             if row.decision_score is not None and row.band != "named"
         ),
         default=math.inf,
     )
+
+
+def threshold_gap(decision: float, dials: Dials) -> float:
+    return min(abs(decision - float(threshold)) for threshold in (dials.band_strong, dials.band_moderate))

@@ -33,20 +33,29 @@ def match(world: World, vector: Vector, asked: Filter, dials: Dials) -> list[Mat
 def match_concepts(world: World, concepts: tuple[str, ...], asked: Filter, dials: Dials) -> list[Match]:
     """`POST match-concepts`: section 4 and the order of pass 2.
 
-    In `tutor` and `student:` scopes slugs are names of their own, so a name without a concept is
-    looked for there as it is written.
+    In `tutor` and `student:` scopes slugs are names of their own, so there every name is looked for
+    as it is written, too.
     """
-    slugs, without_concept = resolve_all(world, concepts)
-    own_names = {*slugs, *without_concept} - {UNANCHORED}
-    rows = [
+    rows = surest(named(world, concepts, asked, dials), dials)[: limit(asked, dials)]
+    return [Match(entry=row, similarity=None, rank=float(boost(row, dials) * row.confidence)) for row in rows]
+
+
+def named(world: World, concepts: tuple[str, ...], asked: Filter, dials: Dials) -> list[Entry]:
+    """The competing rows that bear one of the names, in no order."""
+    slugs, _ = resolve_all(world, concepts)
+    own_names = {*slugs, *concepts} - {UNANCHORED}
+    return [
         row
         for row in competing(world, asked, dials)
         if row.concept_slug in (slugs if row.scope in (PUBLIC, VISUAL) else own_names)
     ]
-    return [
-        Match(entry=row, similarity=None, rank=float(boost(row, dials) * row.confidence))
-        for row in surest(rows, dials)[: limit(asked, dials)]
-    ]
+
+
+def ignored(world: World, concepts: tuple[str, ...], asked: Filter, dials: Dials) -> list[str]:
+    """The names, each once, that no unarchived concept has and that no competing row bears."""
+    _, without_concept = resolve_all(world, concepts)
+    borne = {row.concept_slug for row in named(world, concepts, asked, dials)}
+    return [name for name in without_concept if name not in borne]
 
 
 def limit(asked: Filter, dials: Dials) -> int:

@@ -6,7 +6,7 @@ palette whose cosines are far apart, so that rows tie exactly or not at all; wit
 those of the `hash` provider and the query is embedded from the request's own context text.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -76,9 +76,9 @@ CONCEPTS = (
 )
 LIVE_TOPICS = ("cryptography", "cryptography", "cryptography", "networks")
 CONCEPT_SLUGS = tuple(concept.slug for concept in CONCEPTS)
-OWN_NAMES = ("use-an-analogy", "ask-back", "draw-it", "slow-down", "xor", UNANCHORED)
+OWN_NAMES = ("use-an-analogy", "ask-back", "draw-it", "pad", "xor", UNANCHORED)
 LEARNERS = ("1", "10", "ann", "Ann")
-NAMES = (*CONCEPT_SLUGS, "iv-reuse", "pad", "caesar", "ask-back", "no-such-idea", UNANCHORED)
+NAMES = (*CONCEPT_SLUGS, *CONCEPT_SLUGS, "iv-reuse", "caesar", "no-such-idea", *OWN_NAMES)
 
 SENTENCES = (
     "Reusing a nonce repeats the key stream.",
@@ -207,7 +207,7 @@ def first_of_each(things: Iterable[T], keys: Callable[[T], list[Hashable]]) -> t
 @st.composite
 def sessions(draw: st.DrawFn, number: int) -> Session:
     """A session of up to five turns, which name slugs, old aliases and names without a concept."""
-    concepts = concept_names() | concept_names() | st.just(())
+    concepts = concept_names() | concept_names() | concept_names() | st.just(())
     turns = draw(st.lists(concepts, min_size=draw(st.integers(0, 4)), max_size=5))
     return Session(
         id=uuid7(1_000_000 + number),
@@ -228,20 +228,28 @@ def worlds(draw: st.DrawFn, hashed: bool = False) -> World:
     if hashed:
         rows = tuple(map(with_hash_vectors, rows))
     links = [an_edge(Random(f"{seed} edge {n}"), n) for n in range(1, draw(st.sampled_from(EDGE_COUNTS)) + 1)]
-    present = {row.id for row in rows}
+    scopes = {row.id: row.scope for row in rows}
     return World(
         topics=TOPICS,
         concepts=CONCEPTS,
         entries=rows,
-        edges=first_of_each([edge for edge in links if {edge.source, edge.target} <= present], edge_identity),
-        sessions=tuple(draw(sessions(number)) for number in range(draw(st.sampled_from((0, 1, 2, 3))))),
+        edges=first_of_each([edge for edge in links if may_be_made(edge, scopes)], edge_identity),
+        sessions=tuple(draw(sessions(number)) for number in range(draw(st.sampled_from((0, 2, 3, 3))))),
     )
 
 
 def some_of(numbers: range) -> st.SearchStrategy[list[int]]:
     """Some of the numbers in any order; mostly many."""
-    least = st.sampled_from((0, len(numbers) // 2, 3 * len(numbers) // 4, len(numbers)))
+    most = len(numbers)
+    least = st.sampled_from((0, most // 2, 3 * most // 4, *[most] * 5))
     return least.flatmap(lambda size: st.lists(st.sampled_from(numbers), min_size=size, unique=True))
+
+
+def may_be_made(edge: Edge, scopes: Mapping[UUID, str]) -> bool:
+    """Both ends are there, and they are not of two learners."""
+    ends = [scopes.get(edge.source), scopes.get(edge.target)]
+    learners = {scope for scope in ends if scope is not None and scope not in (PUBLIC, TUTOR, VISUAL)}
+    return None not in ends and len(learners) < 2
 
 
 def edge_identity(edge: Edge) -> list[Hashable]:
@@ -268,7 +276,7 @@ def requests(draw: st.DrawFn, world: World, hashed: bool = False) -> Request:
     """A request; some are refused: a foreign, archived or unknown topic, a session that disagrees."""
     session = draw(st.sampled_from((None, *world.sessions * 3)))
     any_topic = (*LIVE_TOPICS * 4, "old-course", "nowhere")
-    own_topic = (None, None, session.topic) if session and draw(st.integers(0, 7)) else any_topic
+    own_topic = (None, None, session.topic) if session and draw(st.integers(0, 7)) < 7 else any_topic
     learners = (None, None, *[session.learner] * 4, "nobody") if session else (None, *LEARNERS, "nobody")
     named = concept_names()
     request = Request(
@@ -350,12 +358,12 @@ def scenarios(draw: st.DrawFn, hashed: bool = False) -> Scenario:
 
 def filters() -> st.SearchStrategy[Filter]:
     """What a `match` or `match-concepts` asks for, limit always named."""
-    scopes = (PUBLIC, TUTOR, VISUAL, *map(student_scope, LEARNERS))
+    scopes = (PUBLIC, PUBLIC, TUTOR, TUTOR, VISUAL, *map(student_scope, LEARNERS))
     return st.builds(
         Filter,
         key=keys(),
-        topic=st.sampled_from((None, *LIVE_TOPICS, "nowhere")),
-        scopes=st.lists(st.sampled_from(scopes), min_size=1, max_size=4, unique=True).map(tuple),
+        topic=st.sampled_from((None, None, None, *LIVE_TOPICS, "nowhere")),
+        scopes=st.lists(st.sampled_from(scopes), min_size=1, max_size=5, unique=True).map(tuple),
         min_confidence=st.sampled_from((None, Decimal("0.3"), Decimal("0.75"))),
         limit=st.integers(1, 8),
     )
@@ -363,7 +371,7 @@ def filters() -> st.SearchStrategy[Filter]:
 
 def concept_names() -> st.SearchStrategy[tuple[str, ...]]:
     """Slugs, aliases, own names and names of nothing."""
-    return st.lists(st.sampled_from(NAMES), min_size=1, max_size=5).map(tuple)
+    return st.lists(st.sampled_from(NAMES), min_size=1, max_size=6).map(tuple)
 
 
 def walkers() -> st.SearchStrategy[Walker]:

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from tests.oracle.examples import EAST, SPEC, bound, entry, numbers, student, toward, tutor, world
-from tests.oracle.match import Filter, match, match_concepts
+from tests.oracle.match import Filter, ignored, match, match_concepts
 from tests.oracle.model import PUBLIC, TUTOR, VISUAL, RefusedError
 
 ROWS = world(
@@ -55,6 +55,19 @@ class TestMatchConcepts:
         """rules.md 1: `tutor` and `student:` slugs are names of their own."""
         asked = Filter(scopes=EVERY_SCOPE)
         assert numbers(match_concepts(ROWS, ("mixes-up-or",), asked, SPEC)) == [4]
+
+    def test_an_alias_is_an_own_name_too(self) -> None:
+        """A tutor move may be called what an alias is; the concept's rows are found beside it."""
+        rows = world(*ROWS.entries, tutor(6, "0.6", maturity="proven", concept_slug="exclusive-or"))
+        found = match_concepts(rows, ("exclusive-or",), Filter(scopes=EVERY_SCOPE), SPEC)
+        assert numbers(found) == [1, 2, 3, 6]
+
+    def test_ignored_are_names_that_nothing_bears(self) -> None:
+        """A row that the limit cut off bears its name all the same; one of another scope does not."""
+        asked = Filter(scopes=("student:ann",), limit=1)
+        names = ("nothing", "mixes-up-or", "caesar", "nothing", "xor")
+        assert ignored(ROWS, names, asked, SPEC) == ["nothing", "caesar"]
+        assert ignored(ROWS, ("mixes-up-or",), Filter(), SPEC) == ["mixes-up-or"]
 
     def test_an_archived_concept_and_the_unanchored_are_never_found(self) -> None:
         rows = world(*ROWS.entries, entry(6), tutor(7))

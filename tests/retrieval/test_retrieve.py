@@ -148,6 +148,7 @@ def test_topic_and_learner_must_agree_with_the_session(space: EmbeddingSpace, ca
     assert call.post(ADDRESS, {**body, "topic": session.topic.slug}).status_code == 200
     problem(call.post(ADDRESS, {**body, "topic": other.slug}), 422, "session_mismatch", "/topic")
     problem(call.post(ADDRESS, {**body, "learner": "someone-else"}), 422, "session_mismatch", "/learner")
+    problem(call.post(ADDRESS, {**body, "topic": "nowhere"}), 404, "not_found", "/topic")
 
 
 def test_an_unknown_learner_has_no_patterns_and_is_not_made(space: EmbeddingSpace, call: Caller) -> None:

@@ -144,6 +144,7 @@ def test_concepts_are_found_by_slug_alias_and_own_name(call: Caller) -> None:
     answer = said(call.post("/api/v1/match-concepts", body))
     assert [row["entry"] for row in answer["results"]] == [str(move.pk), str(fact.pk)]
     assert answer["ignored"] == ["nowhere", "_unanchored_"]
+    assert said(call.post("/api/v1/match-concepts", {**body, "limit": 1}))["ignored"] == answer["ignored"]
     assert {row["band"] for row in answer["results"]} == {"named"}
     assert {row["similarity"] for row in answer["results"]} == {None}
 

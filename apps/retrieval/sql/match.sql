@@ -47,7 +47,8 @@ FROM ask CROSS JOIN best JOIN entries_entry e ON e.id = best.id
 
 -- name: match_concepts
 -- The concept pass (rules.md 5, pass 2) over any scopes. In a tutor's or student's scope a slug is a name of
--- its own, so there the names count as they were given too. Leans on entry_by_concept.
+-- its own, so there the names count as they were given too. ``names`` are those that are no concept's, and no
+-- row's that was found, be it cut off or not. Leans on entry_by_concept.
 WITH ask AS MATERIALIZED (
     SELECT given.* FROM jsonb_to_record(%(ask)s::jsonb) AS given (
         k int, clip int, names text[], scopes text[], topics text[], key_topics text[], {rule_columns}
@@ -61,8 +62,8 @@ WITH ask AS MATERIALIZED (
     SELECT slug, true FROM meant WHERE slug IS NOT NULL
     UNION
     SELECT said, false FROM meant WHERE said <> '_unanchored_'
-), best AS (
-    SELECT DISTINCT e.id, rule.exact_boost * e.confidence AS weight, e.last_matched_at
+), found AS MATERIALIZED (
+    SELECT DISTINCT e.id, e.concept_slug, rule.exact_boost * e.confidence AS weight, e.last_matched_at
     FROM ask CROSS JOIN named
     JOIN entries_entry e ON e.concept_slug = named.slug
     JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
@@ -71,9 +72,13 @@ WITH ask AS MATERIALIZED (
           AND (named.is_concept OR e.visibility_scope NOT IN ('public', 'visual'))
           AND (ask.topics IS NULL OR topic.slug = ANY (ask.topics))
           AND (ask.key_topics IS NULL OR e.visibility_scope <> 'public' OR topic.slug = ANY (ask.key_topics))
-    ORDER BY weight DESC, e.last_matched_at DESC NULLS LAST, e.id LIMIT (SELECT k FROM ask)
+), best AS (
+    SELECT id FROM found
+    ORDER BY weight DESC, last_matched_at DESC NULLS LAST, id LIMIT (SELECT k FROM ask)
 ), unknown AS (
-    SELECT array(SELECT said FROM meant WHERE slug IS NULL ORDER BY place) AS names
+    SELECT array(SELECT said FROM meant
+                 WHERE slug IS NULL AND NOT EXISTS (SELECT FROM found WHERE concept_slug = said)
+                 ORDER BY place) AS names
 )
 SELECT unknown.names, 'concept', {columns}
 FROM ask CROSS JOIN unknown
