@@ -9,6 +9,7 @@ api: list[URLPattern | URLResolver] = [
     path("", include("apps.catalog.urls")),
     path("", include("apps.entries.urls")),
     path("", include("apps.edges.urls")),
+    path("", include("apps.curriculum.urls")),
     path("", include("apps.retrieval.urls")),
 ]
 

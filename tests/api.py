@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.test import Client
 
 from apps.clients.actions import KeyDraft, create_key
@@ -28,13 +29,27 @@ class Caller:
     def __call__(
         self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **headers: Any
     ) -> HttpResponse:
+        answer = self._send(method, path, body, raw, headers)
+        assert isinstance(answer, HttpResponse)
+        return answer
+
+    def stream(self, path: str, **headers: Any) -> StreamingHttpResponse:
+        """The answer of an address that streams; reading it to the end closes it."""
+        answer = self._send("GET", path, None, None, headers)
+        assert isinstance(answer, StreamingHttpResponse)
+        return answer
+
+    def _send(
+        self, method: str, path: str, body: Any, raw: bytes | None, headers: dict[str, Any]
+    ) -> HttpResponseBase:
         sent = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         content_type = named.pop("content-type", "application/json")
         if self.key:
             named.setdefault("authorization", f"Bearer {self.key}")
-        answer = self._client.generic(method, path, sent, content_type=content_type, headers=named)
-        assert isinstance(answer, HttpResponse)
+        answer: HttpResponseBase = self._client.generic(
+            method, path, sent, content_type=content_type, headers=named
+        )
         return answer
 
     def get(self, path: str, **headers: Any) -> HttpResponse:

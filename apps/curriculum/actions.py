@@ -1,9 +1,10 @@
 """Importing a curriculum: all of it, or nothing (curriculum.md)."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from itertools import chain, islice
 from uuid import UUID
 
 from django.db import OperationalError, connection
@@ -17,10 +18,10 @@ from apps.core.queue import Task, enqueue_on_commit
 from apps.core.sql import statements
 from apps.curriculum.bundle.records import BundleProblem, Kind
 from apps.curriculum.bundle.sources import Source
-from apps.curriculum.importing.checks import problems
+from apps.curriculum.importing.checks import binding_problems, problems
 from apps.curriculum.importing.matching import match
 from apps.curriculum.importing.reporting import Report, counted, row_changes
-from apps.curriculum.importing.staging import SQL_FOLDER, Stage
+from apps.curriculum.importing.staging import MAX_PROBLEMS, SQL_FOLDER, Stage
 from apps.rules import confidence as confidences
 from apps.rules.dials import DialValues
 from apps.rules.words import LadderStep
@@ -39,50 +40,60 @@ def import_curriculum(
     now: dt.datetime,
     run: UUID,
     dry_run: bool = False,
+    topics: Sequence[str] = (),
     say: Say = lambda step: None,
 ) -> Report:
     """Import the bundles of ``sources`` as one, or with ``dry_run`` report what that would change.
 
     Raises Invalid ``invalid_curriculum`` with every problem and its place; nothing is written then. An
     import has the curriculum to itself while it is matched, checked and applied: authors' writes wait.
+    Public rows of other topics than ``topics`` (slugs; none means all) are refused (``topic_not_bound``).
     ``say`` is told each step. Every change is audited under ``run``.
     """
-    attempt = partial(_import, sources, dials, actor, now, run, dry_run=dry_run, say=say)
+    given = _Given(sources, dials, actor, now, run, dry_run, topics, say)
     for _ in range(_ATTEMPTS - 1):
         try:
-            return attempt()
+            return _import(given)
         except OperationalError as error:
             if connection.in_atomic_block or not isinstance(error.__cause__, DeadlockDetected):
                 raise
             say("another write was in the way; beginning again")
-    return attempt()
+    return _import(given)
 
 
-def _import(
-    sources: Sequence[Source],
-    dials: DialValues,
-    actor: Actor,
-    now: dt.datetime,
-    run: UUID,
-    *,
-    dry_run: bool,
-    say: Say,
-) -> Report:
-    with audited_as(actor=actor, verb="curriculum.import", now=now, run=run):
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What one import is given."""
+
+    sources: Sequence[Source]
+    dials: DialValues
+    actor: Actor
+    now: dt.datetime
+    run: UUID
+    dry_run: bool
+    topics: Sequence[str]
+    say: Say
+
+
+def _import(given: _Given) -> Report:
+    with audited_as(actor=given.actor, verb="curriculum.import", now=given.now, run=given.run):
         stage = Stage()
-        say("reading")
-        stage.read(sources)
-        if not dry_run:
+        given.say("reading")
+        stage.read(given.sources)
+        if stage.is_full:
+            _refuse(stage.problems)
+        if not given.dry_run:
             _have_the_curriculum_alone()
-        say("matching")
-        match(dials)
+        given.say("matching")
+        match(given.dials)
         stage.analyze()
-        say("checking")
-        _refuse([*stage.problems, *problems(stage, dials)])
-        changes = tuple(row_changes(stage)) if dry_run else ()
-        report = Report(run, dry_run, counted(), changes)
-        if not dry_run and (report.created or report.changed):
-            _apply(dials, now, say)
+        given.say("checking")
+        _refuse(binding_problems(stage, given.topics))
+        _refuse(chain(stage.problems, problems(stage, given.dials)))
+        changes = tuple(row_changes(stage)) if given.dry_run else ()
+        report = Report(given.run, given.dry_run, counted(), changes)
+        if not given.dry_run and (report.created or report.changed):
+            _apply(given)
         stage.drop()
     return report
 
@@ -99,21 +110,23 @@ def _have_the_curriculum_alone() -> None:
         cursor.execute(_SQL["lock"].text)
 
 
-def _refuse(found: list[BundleProblem]) -> None:
+def _refuse(problems: Iterable[BundleProblem]) -> None:
+    found = list(islice(problems, MAX_PROBLEMS))
     if found:
         many = "1 problem" if len(found) == 1 else f"{len(found):,} problems"
+        many += " and perhaps more" if len(found) == MAX_PROBLEMS else ""
         detail = f"{many}; nothing was imported. The first: {found[0].message}"
         raise Invalid("invalid_curriculum", detail, found[0].pointer, problems=list(found))
 
 
-def _apply(dials: DialValues, now: dt.datetime, say: Say) -> None:
+def _apply(given: _Given) -> None:
     params: dict[str, dt.datetime | Decimal] = {
-        "now": now,
-        "quality_exact": confidences.match_quality(LadderStep.EXACT, dials),
-        "quality_unanchored": confidences.match_quality(LadderStep.UNANCHORED, dials),
+        "now": given.now,
+        "quality_exact": confidences.match_quality(LadderStep.EXACT, given.dials),
+        "quality_unanchored": confidences.match_quality(LadderStep.UNANCHORED, given.dials),
     }
     for kind in Kind:
-        say(f"writing {kind}")
+        given.say(f"writing {kind}")
         with connection.cursor() as cursor:
             cursor.execute(_SQL[kind].text, params)
     enqueue_on_commit(Task.EMBED_PENDING)

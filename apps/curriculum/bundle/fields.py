@@ -60,7 +60,7 @@ def cell_or_nothing(cell: str) -> str | None:
 
 
 def _cell_number(cell: str) -> Decimal | str | None:
-    return Decimal(cell) if _NUMBER.fullmatch(cell) else cell_or_nothing(cell)
+    return values.number(cell) if _NUMBER.fullmatch(cell) else cell_or_nothing(cell)
 
 
 def _cell_flag(cell: str) -> bool | str | None:
@@ -134,7 +134,7 @@ def _no_record(place: Place, given: Any) -> BundleProblem:
 
 def _read_fields(fields: Sequence[Field], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     names = [field.name for field in fields]
-    faults = [values.unknown_field(name, names).under(name) for name in given if name not in names]
+    faults = values.unknown_fields(given, names)
     read: dict[str, Any] = dict.fromkeys(names)
     for field in fields:
         try:

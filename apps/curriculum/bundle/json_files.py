@@ -8,11 +8,10 @@ lets the last of two equal keys win, where both must be refused. ADR 0008 has th
 import codecs
 import json
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import IO, Any
 
 from apps.curriculum.bundle.records import FORMAT, BundleProblem, Kind, Place, RawRecord, escaped
-from apps.curriculum.bundle.values import DuplicateKey
+from apps.curriculum.bundle.values import DuplicateKey, number
 
 PIECE_BYTES = 1 << 18
 _SPACE = " \t\r\n"
@@ -95,7 +94,7 @@ class _Window:
         self._stream = stream
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
         self._json = json.JSONDecoder(
-            object_pairs_hook=_object, parse_float=Decimal, parse_int=Decimal, parse_constant=Decimal
+            object_pairs_hook=_object, parse_float=number, parse_int=number, parse_constant=number
         )
         self._text = ""
         self._at = 0

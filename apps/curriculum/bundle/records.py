@@ -49,12 +49,15 @@ class Place:
 
     def problem(self, code: str, message: str, *path: str) -> BundleProblem:
         """A problem with the field that ``path`` leads to (``source``, ``concept``), or with the whole record."""
+        row, column = (self.row, "_".join(path)) if self.in_sheet else (None, "")
+        return BundleProblem(code, message, self.pointer(*path), self.file, row, column)
+
+    def pointer(self, *path: str) -> str:
+        """The JSON pointer to the record, or to the field that ``path`` leads to."""
+        name, steps = self.kind.value, [escaped(step) for step in path]
         if self.in_sheet:
-            column = "_".join(path)
-            pointer = "/".join(["", f"{self.kind}.csv", str(self.row), *filter(None, [column])])
-            return BundleProblem(code, message, pointer, self.file, self.row, column)
-        steps = [escaped(step) for step in path]
-        return BundleProblem(code, message, "/".join(["", self.kind, str(self.row), *steps]), self.file)
+            name, steps = f"{self.kind}.csv", list(filter(None, ["_".join(path)]))
+        return "/".join(["", name, str(self.row), *steps])
 
     def __str__(self) -> str:
         return (

@@ -19,6 +19,8 @@ SHEETS = {f"{kind}.csv": kind for kind in Kind}
 _ENDS = ("source", "target")
 _DELIMITERS = ",;\t"
 _ENCRYPTED = 0x1
+# More files, or columns, are not told one by one.
+_MANY = 100
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError)
 
@@ -49,6 +51,19 @@ def _refusals(archive: zipfile.ZipFile) -> Iterator[str]:
     """What speaks against reading an archive at all; its directory says it before a byte is unpacked."""
     members = _members(archive)
     names = [member.filename for member in members]
+    if len(names) > _MANY:
+        yield f"the archive holds {len(names):,} files; a bundle holds {', '.join(SHEETS)}, in no folder"
+        return
+    yield from _misnamed(names)
+    if any(member.flag_bits & _ENCRYPTED for member in members):
+        yield "the archive is encrypted; pack it without a password"
+    if any(member.compress_type not in _METHODS for member in members):
+        yield "the archive is packed by an unusual method; pack it as a plain zip"
+    if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
+        yield f"the archive unpacks to over {MAX_UNPACKED_BYTES >> 20} MiB; split the curriculum"
+
+
+def _misnamed(names: list[str]) -> Iterator[str]:
     for name in dict.fromkeys(names):
         if name not in SHEETS:
             yield f"there is no sheet {name!r} in a bundle; it holds {', '.join(SHEETS)}, in no folder"
@@ -56,12 +71,6 @@ def _refusals(archive: zipfile.ZipFile) -> Iterator[str]:
             yield f"{name} stands twice in the archive; keep one"
     if not names:
         yield f"the archive is empty; put {', '.join(SHEETS)} into it"
-    if any(member.flag_bits & _ENCRYPTED for member in members):
-        yield "the archive is encrypted; pack it without a password"
-    if any(member.compress_type not in _METHODS for member in members):
-        yield "the archive is packed by an unusual method; pack it as a plain zip"
-    if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
-        yield f"the archive unpacks to over {MAX_UNPACKED_BYTES >> 20} MiB; split the curriculum"
 
 
 def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -117,6 +126,10 @@ def _chain(head: str, rest: Iterable[str]) -> Iterator[str]:
 
 def _header_problems(header: list[str], place: Place) -> Iterator[BundleProblem]:
     known = columns(place.kind)
+    if len(header) > _MANY:
+        words = f"this header has {len(header):,} columns; there are {', '.join(known)}"
+        yield place.problem("unknown_field", words)
+        return
     for name in dict.fromkeys(header):
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

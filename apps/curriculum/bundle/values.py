@@ -2,10 +2,11 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from apps.rules.slugs import UNANCHORED, is_slug, slugify
 
 MAX_NAME_CHARS = 300
 MAX_TEXT_CHARS = 10_000_000
+# Faults of one value that are told; a hostile one could have millions.
+MAX_FAULTS = 20
 END_FIELDS = ("id", "scope", "topic", "concept")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -52,6 +55,14 @@ class DuplicateKey:
     def fault(self) -> Fault:
         """What is wrong with that object."""
         return Fault("duplicate_key", f"the key {shortened(self.key)} stands twice in this object; keep one")
+
+
+def number(text: str) -> Decimal:
+    """The number that ``text`` writes; infinity where it has more digits in its exponent than any number."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("Infinity")
 
 
 def read_text(value: Any) -> str:
@@ -167,6 +178,8 @@ def read_aliases(value: Any) -> dict[str, str]:
     named: dict[str, str] = {}
     faults: list[Fault] = []
     for index, item in enumerate(value):
+        if len(faults) >= MAX_FAULTS:
+            break
         try:
             slug, alias = _read_alias(item)
             named.setdefault(slug, alias)
@@ -200,7 +213,7 @@ def read_end(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _unfit("invalid", 'this is no entry; write {"topic": …, "concept": …} or {"id": …}')
     end: dict[str, Any] = {"scope": PUBLIC}
-    faults = [unknown_field(name, END_FIELDS).under(name) for name in value if name not in END_FIELDS]
+    faults = unknown_fields(value, END_FIELDS)
     for name in END_FIELDS:
         try:
             if value.get(name) is not None:
@@ -224,9 +237,13 @@ def _end_faults(end: dict[str, Any]) -> Iterator[Fault]:
         yield Fault("required", "a public entry is named by its topic and its concept", ("topic",))
 
 
-def unknown_field(name: str, known: Iterable[str]) -> Fault:
-    """That there is no field of this name, and which was probably meant."""
-    names = list(known)
+def unknown_fields(given: Iterable[str], known: Sequence[str]) -> list[Fault]:
+    """That there are no fields of these names, and which were probably meant."""
+    unknown = (name for name in given if name not in known)
+    return [_unknown_field(name, known).under(name) for name in islice(unknown, MAX_FAULTS)]
+
+
+def _unknown_field(name: str, names: Sequence[str]) -> Fault:
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
     return Fault("unknown_field", f"there is no field {shortened(name)}; {hint}")

@@ -1,6 +1,6 @@
 """What only shows once every row stands beside the others and the stored ones: each with a word on what to do."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,7 @@ _NEW = "a new {what} needs one; write it, or correct what says which row is mean
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One statement of ``checks.sql`` whose every row is a problem: its code, the field, and the words.
+    """One statement of ``checks.sql`` whose every row is a problem: its code, the field (and part), the words.
 
     The words are filled from the row; ``{first}`` is the place of the row that came before.
     """
@@ -42,8 +42,23 @@ class Check:
     code: str
     field: str
     words: str
+    part: str = ""
 
 
+_ANOTHERS_ID = (
+    "this id belongs to another entry than the one that the row names; leave the id out, or correct the row"
+)
+_NO_ENTRY = "there is no entry {id}, in the files or stored; correct it, or name it by its concept"
+_NOT_BOUND = "this key is bound to the topics {bound}; take the row out"
+_BINDING = (
+    Check(Kind.TOPIC, "topic_not_bound", "topic_not_bound", "slug", _NOT_BOUND),
+    Check(Kind.ENTRY, "entry_not_bound", "topic_not_bound", "topic", _NOT_BOUND),
+    Check(Kind.ENTRY, "id_not_bound", "id_taken", "id", _ANOTHERS_ID),
+    Check(Kind.EDGE, "source_not_bound", "topic_not_bound", "source", _NOT_BOUND, "topic"),
+    Check(Kind.EDGE, "target_not_bound", "topic_not_bound", "target", _NOT_BOUND, "topic"),
+    Check(Kind.EDGE, "source_id_not_bound", "unknown_entry", "source", _NO_ENTRY, "id"),
+    Check(Kind.EDGE, "target_id_not_bound", "unknown_entry", "target", _NO_ENTRY, "id"),
+)
 _CHECKS = (
     Check(Kind.TOPIC, "topic_twice", "duplicate", "slug", _TWICE),
     Check(Kind.TOPIC, "topic_without_title", "required", "title", _NEW.format(what="topic")),
@@ -59,8 +74,7 @@ _CHECKS = (
     ),
     Check(Kind.ENTRY, "id_twice", "duplicate", "id", "this id is that of {first} too; keep one of them"),
     Check(
-        Kind.ENTRY, "id_of_another", "id_taken", "id",
-        "this id belongs to another entry than the one that the row names; leave the id out, or correct the row",
+        Kind.ENTRY, "id_of_another", "id_taken", "id", _ANOTHERS_ID
     ),
     Check(
         Kind.ENTRY, "id_without_its_concept", "concept_left_out", "concept",
@@ -95,22 +109,44 @@ _CHECKS = (
 )  # fmt: skip
 
 
+def binding_problems(stage: Stage, topics: Sequence[str]) -> Iterator[BundleProblem]:
+    """Rows that a key bound to ``topics`` (slugs; none means all) may not write.
+
+    They are told alone: what the other checks say of rows that the key may not see is not for it.
+    """
+    bound = {"bound": list(topics)}
+    for check in _BINDING if topics else ():
+        for facts in _found(stage, check, bound):
+            yield _problem(check, {**facts, "bound": ", ".join(topics)})
+
+
 def problems(stage: Stage, dials: DialValues) -> Iterator[BundleProblem]:
     """Everything that speaks against applying what is staged and matched."""
     known = _Known()
     for check in _CHECKS:
-        for facts in _found(stage, check.kind, check.statement):
-            field = check.field or facts["field"]
-            yield facts["place"].problem(check.code, check.words.format_map(facts), field)
+        for facts in _found(stage, check):
+            yield _problem(check, facts)
     yield from _unknown_names(stage, known)
     yield from _unknown_ends(stage, known)
     yield from _cycles(stage, dials)
 
 
-def _found(stage: Stage, kind: Kind, statement: str) -> Iterator[dict[str, Any]]:
+def _problem(check: Check, facts: Mapping[str, Any]) -> BundleProblem:
+    path = filter(None, [check.field or facts["field"], check.part])
+    problem: BundleProblem = facts["place"].problem(check.code, check.words.format_map(facts), *path)
+    return problem
+
+
+def _found(stage: Stage, check: Check, params: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    return _facts(stage, check.kind, check.statement, params)
+
+
+def _facts(
+    stage: Stage, kind: Kind, statement: str, params: Mapping[str, Any] | None = None
+) -> Iterator[dict[str, Any]]:
     """The rows of one check as facts, each with its ``place``."""
     with connection.cursor() as cursor:
-        cursor.execute(_PLACE.format(found=_SQL[statement].text, table=_TABLES[kind]))
+        cursor.execute(_PLACE.format(found=_SQL[statement].text, table=_TABLES[kind]), params)
         names = [column.name for column in cursor.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     for facts in rows:
@@ -143,26 +179,23 @@ def _unknown(what: str, name: str, names: Names) -> str:
 
 
 def _unknown_names(stage: Stage, known: _Known) -> Iterator[BundleProblem]:
-    for facts in _found(stage, Kind.ENTRY, "unknown_topic"):
+    for facts in _facts(stage, Kind.ENTRY, "unknown_topic"):
         words = _unknown("topic", facts["topic"], known.topics)
         yield facts["place"].problem("unknown_topic", words, "topic")
-    for facts in _found(stage, Kind.ENTRY, "unknown_concept"):
+    for facts in _facts(stage, Kind.ENTRY, "unknown_concept"):
         words = _unknown("concept", facts["name"], known.concepts)
         yield facts["place"].problem("unknown_concept", words, "concept")
 
 
 def _unknown_ends(stage: Stage, known: _Known) -> Iterator[BundleProblem]:
-    for facts in _found(stage, Kind.EDGE, "unknown_end"):
+    for facts in _facts(stage, Kind.EDGE, "unknown_end"):
         code, field, words = _unknown_end(facts, known)
         yield facts["place"].problem(code, words, facts["side"], field)
 
 
 def _unknown_end(facts: Mapping[str, Any], known: _Known) -> tuple[str, str, str]:
     if facts["id"] is not None:
-        words = (
-            f"there is no entry {facts['id']}, in the files or stored; correct it, or name it by its concept"
-        )
-        return "unknown_entry", "id", words
+        return "unknown_entry", "id", _NO_ENTRY.format(id=facts["id"])
     if not facts["topic_known"]:
         return "unknown_topic", "topic", _unknown("topic", facts["topic"], known.topics)
     if facts["scope"] != TUTOR and facts["concept_slug"] is None:

@@ -18,6 +18,8 @@ from apps.rules.slugs import slugify
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
 _SQL = statements(SQL_FOLDER / "staging.sql")
 BATCH_ROWS = 1000
+# Nobody reads more, and a hostile file could have millions.
+MAX_PROBLEMS = 10_000
 
 _PLACED = ("n", "file", "row", "bad")
 _COLUMNS: dict[str, tuple[str, ...]] = {
@@ -45,10 +47,12 @@ class Stage:
         self._count = 0
 
     def read(self, sources: Sequence[Source]) -> None:
-        """Make the tables, and copy every sound record of ``sources`` into them."""
+        """Make the tables, and copy every sound record of ``sources`` into them, until there are too many problems."""
         _run("create")
         for source in sources:
             for item in source.records():
+                if self.is_full:
+                    return
                 if isinstance(item, BundleProblem):
                     self.problems.append(item)
                 elif (record := check(item, self.problems.append)) is not None:
@@ -56,6 +60,11 @@ class Stage:
         for table in list(self._rows):
             self._flush(table)
         self.analyze()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether reading ended early, because more problems than anybody reads were found."""
+        return len(self.problems) >= MAX_PROBLEMS
 
     def analyze(self) -> None:
         """Tell the planner what the tables hold, once they have been filled or matched."""

@@ -1,3 +1,37 @@
+-- name: topic_not_bound
+SELECT n FROM import_topic WHERE slug <> ALL (%(bound)s)
+
+-- name: entry_not_bound
+-- A topic that a shared row has already as its provenance is no reason to refuse the row.
+SELECT i.n FROM import_entry i
+LEFT JOIN entries_entry e ON e.id = i.entry_id AND e.visibility_scope <> 'public'
+LEFT JOIN catalog_topic t ON t.id = e.topic_id
+WHERE i.topic <> ALL (%(bound)s) AND i.topic IS DISTINCT FROM t.slug
+
+-- name: id_not_bound
+SELECT i.n FROM import_entry i
+JOIN entries_entry e ON e.id = i.id AND e.visibility_scope = 'public'
+JOIN catalog_topic t ON t.id = e.topic_id
+WHERE t.slug <> ALL (%(bound)s)
+
+-- name: source_not_bound
+SELECT n FROM import_end WHERE side = 'source' AND scope = 'public' AND topic <> ALL (%(bound)s)
+
+-- name: target_not_bound
+SELECT n FROM import_end WHERE side = 'target' AND scope = 'public' AND topic <> ALL (%(bound)s)
+
+-- name: source_id_not_bound
+SELECT i.n, i.id::text FROM import_end i
+JOIN entries_entry e ON e.id = i.id AND e.visibility_scope = 'public'
+JOIN catalog_topic t ON t.id = e.topic_id
+WHERE i.side = 'source' AND t.slug <> ALL (%(bound)s)
+
+-- name: target_id_not_bound
+SELECT i.n, i.id::text FROM import_end i
+JOIN entries_entry e ON e.id = i.id AND e.visibility_scope = 'public'
+JOIN catalog_topic t ON t.id = e.topic_id
+WHERE i.side = 'target' AND t.slug <> ALL (%(bound)s)
+
 -- name: topic_twice
 -- A slug that stands twice in the files; the later row is the problem.
 SELECT n, first_file, first_row FROM (
