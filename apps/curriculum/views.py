@@ -106,6 +106,7 @@ class CurriculumExport(ApiView):
     """The export of a bundle."""
 
     scope = "author"
+    may_miss = True
     query = {"GET": ExportQuery}
     renderer_classes = [JSONRenderer, ZipRenderer]
 

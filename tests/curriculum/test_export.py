@@ -2,17 +2,14 @@
 
 import io
 import json
-import os
 import zipfile
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.catalog.models import ConceptName
@@ -21,6 +18,7 @@ from apps.curriculum.bundle.sources import of_bytes
 from apps.curriculum.bundle.writing import Format
 from apps.entries.models import Entry
 from apps.rules.slugs import slugify
+from tests import real_data
 from tests.curriculum.bundles import (
     WHOLE,
     bundle,
@@ -99,12 +97,7 @@ def _texts(rows: list[dict[str, Any]]) -> list[list[Any]]:
 
 def blns() -> list[str]:
     """The strings that break software, as far as a database can hold them."""
-    path = settings.LODE_DATA_DIR / "blns" / "blns.json"
-    if not path.exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{path} is not there; set LODE_DATA_DIR")
-        pytest.skip(f"{path} is not there; set LODE_DATA_DIR")
-    found: list[str] = json.loads(path.read_text(encoding="utf-8"))
+    found: list[str] = real_data.load("blns/blns.json")
     return [text for text in found if text.strip() and "\0" not in text]
 
 
@@ -120,7 +113,7 @@ class TestRoundTrip:
         assert exported_after(Format.JSON, of_bytes(as_zip, "demo.zip")) == as_json
 
     @given(sections=bundles())
-    @hypothesis_settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
     def test_of_odd_but_legal_texts(self, sections: dict[str, Any]) -> None:
         as_json = exported_after(Format.JSON, bundle(**sections))
         as_zip = exported_after(Format.ZIP, of_bytes(as_json, "bundle.json"))
