@@ -55,6 +55,12 @@ class ZipParser(BundleParser):
     media_type = _MEDIA_TYPES[Format.ZIP]
 
 
+class BytesParser(BundleParser):
+    """The same for a client that knows no zips, as those that are generated from the schema."""
+
+    media_type = "application/octet-stream"
+
+
 class ZipRenderer(JSONRenderer):
     """Lets a caller accept a zip; problems are JSON all the same."""
 
@@ -68,20 +74,21 @@ class CurriculumImport(ApiView):
 
     scope = "author"
     query = {"POST": ImportQuery}
-    parser_classes = [BundleParser, ZipParser]
+    parser_classes = [BundleParser, ZipParser, BytesParser]
     max_body_bytes = MAX_BUNDLE_BYTES
 
     @extend_schema(
         operation_id="curriculum_import",
         request={
             _MEDIA_TYPES[Format.JSON]: BundleSerializer,
-            _MEDIA_TYPES[Format.ZIP]: OpenApiTypes.BINARY,
+            BytesParser.media_type: OpenApiTypes.BINARY,
         },
         responses=ReportSerializer,
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Import a bundle, JSON or a zip of CSV sheets, of at most 20 MiB: all of it, or nothing.
+        A zip may also come as `application/zip`.
 
         422 `invalid_curriculum` lists every problem with its place: a pointer into the document, or
         `/entries.csv/5/title` for the column of a row. A key that is bound to topics imports into these

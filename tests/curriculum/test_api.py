@@ -18,7 +18,6 @@ from tests.factories import make_entry, make_topic
 pytestmark = pytest.mark.django_db
 
 IMPORT, EXPORT = "/api/v1/curriculum/import", "/api/v1/curriculum/export"
-ZIP = {"content_type": "application/zip"}
 KEPT = {"format": "lode-curriculum/1", **WHOLE}
 
 
@@ -42,9 +41,10 @@ class TestImport:
         assert report["changes"] == []
         assert list(findings()) == []
 
-    def test_of_a_zip(self) -> None:
+    @pytest.mark.parametrize("media_type", ["application/zip", "application/octet-stream"])
+    def test_of_a_zip(self, media_type: str) -> None:
         imported(*demo())
-        report = read(Caller()("POST", IMPORT, raw=exported(Format.ZIP), **ZIP))
+        report = read(Caller()("POST", IMPORT, raw=exported(Format.ZIP), content_type=media_type))
         assert (report["created"], report["changed"]) == (0, 0)
         assert report["unchanged"] > 1000
 
@@ -88,6 +88,8 @@ class TestImport:
             b'{"format": "lode-curriculum/1", "topics": [' + b"1," * 50_000 + b"1]}",
             b'{"format": "lode-curriculum/1", "topics": [{"slug": "a", ' + b'"x":1,' * 3000 + b'"y":1}]}',
             b'{"format": "lode-curriculum/1", "\\ud800": 1}',
+            b'{"format": "lode-curriculum/1", "topics": [{"slug": "a", "title": "A", "\\ud800\\u0000": 1}]}',
+            b'{"format": "lode-curriculum/1", "edges": [{"source": {"\\u0000": 1, "id": "\\u0000"}}]}',
         ],
     )  # fmt: skip
     def test_of_what_is_no_bundle_is_a_problem(self, raw: bytes) -> None:

@@ -122,8 +122,8 @@ def check(record: RawRecord, report: Report) -> CheckedRecord | None:
         faults += _entry_faults(read, [fault.path[0] for fault in faults])
     for fault in faults:
         report(place.problem(fault.code, fault.message, *fault.path))
-        read[fault.path[0]] = None
-    return CheckedRecord(place, read, frozenset(fault.path[0] for fault in faults))
+    bad = frozenset(fault.path[0] for fault in faults) & read.keys()
+    return CheckedRecord(place, {**read, **dict.fromkeys(bad)}, bad)
 
 
 def _no_record(place: Place, given: Any) -> BundleProblem:
