@@ -13,10 +13,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from benchmarks.rows import Row
+from benchmarks.rows import Row
 
 NAMES: tuple[str, ...] = ("bands", "filtered", "startup")
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +50,7 @@ def _one(name: str) -> list[dict[str, Any]]:
         return [row.as_json() for row in _rows(name)]
 
 
-def _rows(name: str) -> "list[Row]":
+def _rows(name: str) -> list[Row]:
     from django.conf import settings  # noqa: PLC0415 - as above
 
     try:
