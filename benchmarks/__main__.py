@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.rows import Row
 
-NAMES: tuple[str, ...] = ("bands", "filtered", "startup")
+NAMES: tuple[str, ...] = ("bands", "filtered", "retrieve", "startup")
 ROOT = Path(__file__).resolve().parent.parent
 
 
