@@ -16,6 +16,7 @@ from pgvector.psycopg import register_vector
 from apps.core.database import fetch_prepared
 from apps.embeddings.query_vectors import embed_query
 from apps.retrieval import actions, queries
+from apps.retrieval.questions import Question
 from apps.rules.dials import DialValues
 from apps.rules.dials.registry import resolve
 from benchmarks import corpus
@@ -70,7 +71,7 @@ def _turn(message: str, learner: int, *, topic: int) -> Turn:
         sent.append((statement, params))
         return fetch_prepared(statement, params)
 
-    question = actions.Question(message=message, session=session)
+    question = Question(message=message, session=session)
     with mock.patch.object(queries, "fetch_prepared", recorded):
         answer = actions.retrieve(question=question, access=None, now=dt.datetime.now(dt.UTC))
     statement, params = sent[-1]
