@@ -6,9 +6,13 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.decorators import display
 
-from apps.audit.admin import recent_events
+from apps.audit.admin.authoring import RetirableAdmin, actor_of
+from apps.audit.admin.events import recent_events
+from apps.catalog import actions
+from apps.catalog.forms import ConceptForm, TopicForm, concept_words
 from apps.catalog.models import Concept, ConceptName, ConceptStatus, ConceptVector, Topic
 from apps.core.admin import html
 from apps.core.admin.base import ReadOnlyAdmin
@@ -33,10 +37,46 @@ class StatusFilter(WordFilter):
     words = tuple(ConceptStatus.choices)
 
 
+class NamedAdmin(RetirableAdmin):
+    """What topics and concepts have in common."""
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        said = tuple(self.form.base_fields)
+        if obj is None:
+            return ((None, {"fields": said}),)
+        if not self.has_change_permission(request, obj):
+            said = tuple(self.form._meta.fields or ())  # the columns: what is no column is shown below
+        return (
+            (None, {"fields": said}),
+            ("Where it comes from", {"fields": ("created_at", "updated_at", "archived_at")}),
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("created_at", "updated_at", "archived_at")
+
+    @display(description="state", label=STATES)
+    def state(self, row: Topic | Concept) -> str:
+        return "archived" if row.archived_at else "current"
+
+    def options(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(archived_at__isnull=True)
+
+    def archive_row(self, request: HttpRequest, row: Any, expected_version: int | None) -> Any:
+        return actions.archive(
+            row=row, expected_version=expected_version, actor=actor_of(request), now=timezone.now()
+        )
+
+    def restore_row(self, request: HttpRequest, row: Any, expected_version: int | None) -> Any:
+        return actions.restore(
+            row=row, expected_version=expected_version, actor=actor_of(request), now=timezone.now()
+        )
+
+
 @admin.register(Topic)
-class TopicAdmin(ReadOnlyAdmin):
+class TopicAdmin(NamedAdmin):
     """What entries are taught under."""
 
+    form = TopicForm
     audit_kind = "topic"
     list_display = ("heading", "entry_count", "state", "updated_at")
     list_filter = (ArchivedFilter,)
@@ -57,18 +97,27 @@ class TopicAdmin(ReadOnlyAdmin):
     def entry_count(self, topic: Any) -> str:
         return html.link(html.list_of("entries_entry", topic__id__exact=topic.pk), topic.entry_total)
 
-    @display(description="state", label=STATES)
-    def state(self, topic: Topic) -> str:
-        return "archived" if topic.archived_at else "current"
+    def create(self, request: HttpRequest, form: Any) -> tuple[Topic, bool]:
+        return actions.create_topic(**form.cleaned_data, actor=actor_of(request), now=timezone.now())
+
+    def change(self, request: HttpRequest, form: Any, changes: dict[str, Any]) -> Topic:
+        return actions.change_topic(
+            topic=form.instance,
+            changes=changes,
+            expected_version=form.instance.version,
+            actor=actor_of(request),
+            now=timezone.now(),
+        )
 
     def get_panels(self, request: HttpRequest, obj: Topic) -> Sequence[html.Panel]:
         return [recent_events("topic", obj.pk)]
 
 
 @admin.register(Concept)
-class ConceptAdmin(ReadOnlyAdmin):
+class ConceptAdmin(NamedAdmin):
     """Canonical ideas; entries name them by slug."""
 
+    form = ConceptForm
     audit_kind = "concept"
     list_display = ("heading", "name_count", "entries", "status", "state", "updated_at")
     list_filter = (StatusFilter, ArchivedFilter)
@@ -95,9 +144,20 @@ class ConceptAdmin(ReadOnlyAdmin):
     def entries(self, concept: Concept) -> str:
         return html.link(html.list_of("entries_entry", concept_slug=concept.slug), "show")
 
-    @display(description="state", label=STATES)
-    def state(self, concept: Concept) -> str:
-        return "archived" if concept.archived_at else "current"
+    def create(self, request: HttpRequest, form: Any) -> tuple[Concept, bool]:
+        return actions.create_concept(**form.cleaned_data, actor=actor_of(request), now=timezone.now())
+
+    def change(self, request: HttpRequest, form: Any, changes: dict[str, Any]) -> Concept:
+        return actions.change_concept(
+            concept=form.instance,
+            changes=changes,
+            expected_version=form.instance.version,
+            actor=actor_of(request),
+            now=timezone.now(),
+        )
+
+    def option_text(self, row: Concept) -> str:
+        return concept_words(row)
 
     def get_panels(self, request: HttpRequest, obj: Concept) -> Sequence[html.Panel]:
         return [self._names(obj), recent_events("concept", obj.pk)]

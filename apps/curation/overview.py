@@ -9,7 +9,8 @@ from django.db.models import Case, CharField, Count, F, QuerySet, Value, When
 from apps.catalog.models import Concept, ConceptStatus, Topic
 from apps.core.admin import html
 from apps.core.admin.pages import COUNTED_ROWS
-from apps.edges.admin import TYPE_WORDS, below_walk, with_walk_floor
+from apps.edges.admin import below_walk, with_walk_floor
+from apps.edges.forms import TYPE_WORDS
 from apps.edges.models import Edge
 from apps.entries.admin import standing
 from apps.entries.models import Entry

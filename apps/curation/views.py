@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from apps.audit.admin import latest_events
+from apps.audit.admin.events import latest_events
 from apps.curation import overview
 
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from unfold.decorators import display
 
-from apps.audit.admin import recent_events
+from apps.audit.admin.events import recent_events
 from apps.core.admin import html
 from apps.core.admin.base import ReadOnlyAdmin
 from apps.dials.models import Dial

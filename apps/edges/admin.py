@@ -5,33 +5,36 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import DecimalField, F, QuerySet, Value
 from django.db.models.functions import Cast
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
-from apps.audit.admin import recent_events
+from apps.audit.admin.authoring import MOST_AT_ONCE, AuthoringAdmin, actor_of
+from apps.audit.admin.events import recent_events
 from apps.core.admin import html
 from apps.core.admin.base import ReadOnlyAdmin
 from apps.core.admin.filters import WordFilter
 from apps.dials.queries import get_dials
+from apps.edges import actions
+from apps.edges.actions import EdgeDraft
+from apps.edges.forms import TYPE_WORDS, EdgeForm
 from apps.edges.models import Edge, EdgeLedger, EdgeObservation
 from apps.entries.admin import ledger
 from apps.entries.admin.filters import ProvenanceFilter
 from apps.rules.confidence import rounded
 from apps.rules.dials import DialValues
+from apps.rules.scopes import SHARED_SCOPES
 from apps.rules.words import EDGE_VERBS
 
-TYPE_WORDS = {
-    "prerequisite": "needs (prerequisite)",
-    "fallback": "falls back to (fallback)",
-    "leads_to": "leads to",
-    "related": "is related to",
-    "supersedes": "supersedes",
-}
-"""Every type, by what it says; in brackets the name of one whose verb does not tell it."""
-
+ENDS = ("source_title", "verb", "target_title")
+WRITTEN = ("source", "edge_type", "target", "condition", "rationale", "confidence")
+SAID = (*ENDS, "condition", "rationale")
+STANDING = ("confidence_bar", "evidence", "use")
+ORIGIN = ("provenance", "made_in", "created_at", "updated_at")
 _SHOWN = 20
 
 
@@ -67,9 +70,11 @@ class WalkFilter(WordFilter):
 
 
 @admin.register(Edge)
-class EdgeAdmin(ReadOnlyAdmin):
-    """Directed relations between entries."""
+class EdgeAdmin(AuthoringAdmin):
+    """Directed relations between entries. Authors write those of the shared scopes, and delete any of these."""
 
+    form = EdgeForm
+    actions = ("delete_selected",)
     audit_kind = "edge"
     list_display = ("source_title", "verb", "target_title", "confidence_bar", "provenance", "sessions")
     list_display_links = ("verb",)
@@ -85,17 +90,64 @@ class EdgeAdmin(ReadOnlyAdmin):
     search_help_text = "Title of either end"
     ordering = ("-id",)
     sortable_by = ("confidence_bar",)
-    fieldsets = (
-        (None, {"fields": ("source", "verb", "target", "condition", "rationale")}),
-        ("Where it stands", {"fields": ("confidence_bar", "evidence", "use")}),
-        (
-            "Where it comes from",
-            {"fields": ("edge_type", "provenance", "made_in", "created_at", "updated_at")},
-        ),
-    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Edge]:
         return with_walk_floor(super().get_queryset(request)).select_related("source", "target")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ((None, {"fields": WRITTEN}),)
+        said = (*ENDS, *WRITTEN[3:]) if self.has_change_permission(request, obj) else SAID
+        return (
+            (None, {"fields": said}),
+            ("Where it stands", {"fields": STANDING}),
+            ("Where it comes from", {"fields": ORIGIN}),
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if obj is None else (*ENDS, *STANDING, *ORIGIN)
+
+    def is_written(self, obj: Edge) -> bool:
+        return all(end.visibility_scope in SHARED_SCOPES for end in (obj.source, obj.target))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._may(request, "delete") and (obj is None or self.is_written(obj))
+
+    def create(self, request: HttpRequest, form: Any) -> tuple[Edge, bool]:
+        draft = EdgeDraft(**form.cleaned_data)
+        return actions.create_edge(draft=draft, dials=dials(), actor=actor_of(request), now=timezone.now())
+
+    def change(self, request: HttpRequest, form: Any, changes: dict[str, Any]) -> Edge:
+        edge = form.instance
+        return actions.change_edge(
+            edge=edge,
+            changes=changes,
+            expected_version=edge.version,
+            dials=dials(),
+            actor=actor_of(request),
+            now=timezone.now(),
+        )
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What goes with them is theirs alone, and goes without a permission of its own."""
+        edges = list(objs[: MOST_AT_ONCE + 1])
+        ids = [edge.pk for edge in edges]
+        counts = {
+            "edges": len(ids),
+            "observations": EdgeObservation.objects.filter(edge__in=ids).count(),
+            "rows of their ledgers": EdgeLedger.objects.filter(edge__in=ids).count(),
+        }
+        lacking = set() if all(map(self.is_written, edges)) else {"edges of a learner's entries"}
+        too_many = [f"more than {MOST_AT_ONCE} at once: choose fewer"] if len(ids) > MOST_AT_ONCE else []
+        return [str(edge) for edge in edges], counts, lacking, too_many
+
+    def delete_model(self, request: HttpRequest, obj: Edge) -> None:
+        actions.delete_edge(edge=obj, actor=actor_of(request), now=timezone.now())
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Edge]) -> None:
+        with transaction.atomic():
+            for edge in queryset:
+                self.delete_model(request, edge)
 
     @display(description="from", ordering="source__title")
     def source_title(self, edge: Edge) -> str:

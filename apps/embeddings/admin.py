@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from apps.audit.admin import recent_events
+from apps.audit.admin.events import recent_events
 from apps.core.admin import html
 from apps.core.admin.base import ReadOnlyAdmin
 from apps.embeddings.models import EmbeddingSpace

@@ -15,6 +15,7 @@ from apps.core.actors import Actor
 from apps.core.database import insert
 from apps.core.errors import Conflict, Invalid, refuse_stale
 from apps.core.queue import Task, enqueue_on_commit
+from apps.core.svg import UnsafeDrawingError, sanitised
 from apps.entries import ledger
 from apps.entries.models import Entry, LadderStep, Maturity, MemorySource, Provenance
 from apps.entries.texts import EntryTexts
@@ -31,7 +32,7 @@ class EntryDraft:
     """What an author says of a new entry; None leaves a value to the rules.
 
     ``concept`` is a slug or alias in ``public`` and ``visual``, a name of its own in ``tutor`` and
-    student scopes, and None for an unanchored entry. ``visual`` is a sanitised SVG, in that scope alone.
+    student scopes, and None for an unanchored entry. ``visual`` is one SVG, in that scope alone.
     """
 
     scope: str
@@ -81,7 +82,7 @@ def build(draft: EntryDraft, *, dials: DialValues, now: dt.datetime) -> Entry:
         title=draft.title,
         instruction=draft.instruction,
         detail=draft.detail,
-        visual=draft.visual,
+        visual=drawing(draft.visual),
         text_hash=text_hash(document_text(draft.title, draft.instruction, draft.detail)),
         maturity=draft.maturity,
         confidence=initial if draft.confidence is None else confidences.rounded(draft.confidence),
@@ -106,6 +107,17 @@ def refuse_wrong_shape(draft: EntryDraft) -> None:
         raise Invalid("scope_combination", "a drawing stands in scope visual, and only there", "/visual")
     if not draft.instruction.strip():
         raise Invalid("blank", "an entry has an instruction", "/instruction")
+
+
+def drawing(visual: str | None) -> str | None:
+    """A drawing as it is stored: whoever shows it may trust that it does nothing.
+
+    Raises Invalid, with what to take out, for what is no SVG that can be shown safely.
+    """
+    try:
+        return None if visual is None else sanitised(visual)
+    except UnsafeDrawingError as error:
+        raise Invalid("unsafe_drawing", str(error), "/visual") from error
 
 
 def anchor(draft: EntryDraft) -> tuple[str, LadderStep]:
@@ -190,6 +202,7 @@ def _apply(entry: Entry, changes: Mapping[str, Any]) -> None:
         concept=changes.get("concept"),
     )
     refuse_wrong_shape(draft)
+    entry.visual = drawing(entry.visual) if "visual" in changes else entry.visual
     entry.text_hash = text_hash(document_text(entry.title, entry.instruction, entry.detail))
     if "concept" in changes:
         entry.concept_slug, entry.ladder_step = anchor(draft)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
-from apps.audit.admin import recent_events
+from apps.audit.admin.events import recent_events
 from apps.catalog.models import Topic
 from apps.core.admin import html
 from apps.core.admin.base import ReadOnlyAdmin

@@ -36,11 +36,13 @@
   /* The sheet of filters stands at the end of the page: who opens it wants to be in it. */
   function enterFilters(event) {
     const opener = event.target.closest("[x-on\\:click='filterOpen = true']");
-    const first = document.querySelector("#changelist-filter select, #changelist-filter input:not([type=hidden])");
-    if (opener && first) {
+    if (opener) {
       setTimeout(function () {
-        first.focus();
-      }, 50);
+        const first = document.querySelector("#changelist-filter :is(.select2-selection, input:not([type=hidden]))");
+        if (first) {
+          first.focus();
+        }
+      }, 50); // once it is shown
     }
   }
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from apps.audit.admin import PAGES
+from apps.audit.admin.events import PAGES
 from apps.audit.models import AuditEvent, AuditImage
 from apps.catalog.actions import change_topic, create_topic
 from tests.factories import ACTOR, NOW, make_learner

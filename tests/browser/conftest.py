@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser, live_server: LiveServer) -> Iterator[BrowserContext]:
     """A fresh profile on the live server, which may ask no other."""
-    with browser.new_context(base_url=live_server.url) as fresh:
+    with browser.new_context(base_url=live_server.url, viewport={"width": 1440, "height": 900}) as fresh:
         fresh.set_default_timeout(20_000)
         yield fresh
 
@@ -92,9 +92,11 @@ def picture(page: Page) -> Callable[[str], None]:
     """Keep a picture of the page in each size, where ``LODE_SCREENSHOTS`` names a folder."""
 
     def take(name: str) -> None:
-        folder = os.environ.get("LODE_SCREENSHOTS")
+        folder, before = os.environ.get("LODE_SCREENSHOTS"), page.viewport_size
         for size, (width, height) in SIZES.items() if folder else ():
             page.set_viewport_size({"width": width, "height": height})
             page.screenshot(path=Path(str(folder)) / f"{name}-{size}.png", full_page=True)
+        if before:
+            page.set_viewport_size(before)
 
     return take

@@ -1,22 +1,36 @@
 """The ground of every admin class: rows are listed and shown, and nothing is written around an action."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet, UUIDField
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin
+from unfold.decorators import action
 from unfold.views import ChangeList
 
 from apps.core.admin.html import Panel
 from apps.core.admin.pages import BoundedPaginator
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+_OPTIONS = 20
 _COMPARISONS = {"exact", "in", "isnull", "gt", "gte", "lt", "lte", "id"}
+
+
+def button(word: str, *, permission: str, icon: str = "") -> Callable[[Method], Method]:
+    """Make a method of an admin class a button: of a row's page, or of a list's selection.
+
+    ``permission`` names a method ``has_<permission>_permission`` that is asked first.
+    """
+    return cast(
+        "Callable[[Method], Method]", action(description=word, permissions=[permission], icon=icon or None)
+    )
 
 
 class CountedChangeList(ChangeList):
@@ -36,7 +50,8 @@ class ReadOnlyAdmin(ModelAdmin):
 
     audit_kind = ""
     link_filters: tuple[str, ...] = ()
-    actions = None
+    actions: Sequence[str] | None = None
+    actions_detail: Sequence[str] = ()  # type: ignore[assignment]  # the theme types its default
     list_per_page = 50
     list_max_show_all = 0
     list_filter_submit = True
@@ -82,6 +97,31 @@ class ReadOnlyAdmin(ModelAdmin):
         names = [each[0] if isinstance(each, tuple) else each for each in declared]
         asked = [name if isinstance(name, str) else str(name.parameter_name) for name in names]
         return {name.split("__")[0] for name in asked} | set(self.link_filters)
+
+    def options(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """Of ``rows``, those that a field of another page may choose from, in the order of a list."""
+        return rows
+
+    def option_text(self, row: Any) -> str:
+        """How such a field names a row."""
+        return str(row)
+
+    def options_view(self, request: HttpRequest) -> JsonResponse:
+        """What a field offers while somebody types into it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        rows = self.options(self.get_queryset(request)).order_by(*self.get_ordering(request), "pk")
+        found, _ = self.get_search_results(request, rows, request.GET.get("term", "").replace("\x00", ""))
+        page = self.paginator(found, _OPTIONS).get_page(request.GET.get("page"))
+        results = [{"id": str(row.pk), "text": self.option_text(row)} for row in page]
+        return JsonResponse({"results": results, "pagination": {"more": page.has_next()}})
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_options"
+        return [
+            path("options/", self.admin_site.admin_view(self.options_view), name=name),
+            *super().get_urls(),
+        ]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

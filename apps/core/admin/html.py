@@ -119,6 +119,11 @@ def lines(pieces: Iterable[object]) -> SafeString:
     return format_html_join("", '<span class="lode-line">{}</span>', ((piece,) for piece in pieces))
 
 
+def aside(pieces: Iterable[object]) -> SafeString:
+    """Pieces beside one another."""
+    return format_html_join("", '<span class="lode-aside">{}</span>', ((piece,) for piece in pieces))
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """A titled table below a page's own fields. Cells are text, which is escaped, or pieces from here."""

@@ -10,13 +10,19 @@ from apps.dials.queries import get_dials
 from apps.embeddings.models import EmbeddingSpace, SpaceState
 from apps.entries.models import EntryVector, Maturity
 from apps.rules import confidence as confidences
+from apps.rules.dials import DialValues
 from apps.rules.slugs import UNANCHORED
+
+
+def dials() -> DialValues:
+    """The dials in force; authoring reads none that differs by space."""
+    return get_dials(settings.LODE_EMBEDDING_PROVIDER)
 
 
 def with_floor(entries: QuerySet[Any]) -> QuerySet[Any]:
     """``entries`` with ``floor``: the confidence below which each is never retrieved (null: at any)."""
-    dials = get_dials(settings.LODE_EMBEDDING_PROVIDER)
-    floors = {word: confidences.floor(word, dials) for word in Maturity.values}
+    values = dials()
+    floors = {word: confidences.floor(word, values) for word in Maturity.values}
     whens = [When(maturity=word, then=Value(floor)) for word, floor in floors.items() if floor is not None]
     floor_of = Case(*whens, output_field=DecimalField(max_digits=7, decimal_places=6))
     found: QuerySet[Any] = entries.annotate(floor=floor_of)
