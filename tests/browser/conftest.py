@@ -35,6 +35,7 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{CHROMIUM} is missing: install Debian's package chromium")
         pytest.skip(f"{CHROMIUM} is missing: the pages are not looked at (install Debian's package chromium)")
+    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

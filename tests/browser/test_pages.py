@@ -19,8 +19,14 @@ LogIn = Callable[[User], None]
 Picture = Callable[[str], None]
 
 
+def ready(page: Page) -> None:
+    """Wait until the page's scripts have woken: before, its shortcuts go nowhere."""
+    page.wait_for_function("!document.documentElement.hasAttribute('x-cloak')")
+
+
 def tab_to(page: Page, name: str, *, at_most: int = 80) -> None:
     """Press Tab until something of that name has the focus: what a person without a mouse does."""
+    ready(page)
     for _ in range(at_most):
         page.keyboard.press("Tab")
         focused = page.evaluate(
@@ -46,7 +52,9 @@ def test_an_author_finds_and_edits_an_entry_by_keyboard(
     tab_to(page, "Entries")
     page.keyboard.press("Enter")
     expect(page).to_have_title("Select entry to change | Lode")
+    ready(page)
     page.keyboard.press("/")
+    expect(page.locator("#searchbar")).to_be_focused()
     page.keyboard.type("nonce")
     page.keyboard.press("Enter")
     expect(page.locator("#result_list tbody")).to_have_count(1)
