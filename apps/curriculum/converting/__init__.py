@@ -1,0 +1,1 @@
+"""Converting other shapes of a curriculum into a bundle that imports whole (curriculum.md)."""
