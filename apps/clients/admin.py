@@ -5,17 +5,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import display
 
+from apps.audit.admin.authoring import AuthoringAdmin, Verb, actor_of
 from apps.audit.admin.events import recent_events
+from apps.clients import actions
+from apps.clients.actions import KeyDraft
+from apps.clients.forms import KeyForm
 from apps.clients.models import ApiKey, IdempotencyRecord
 from apps.core.admin import html
-from apps.core.admin.base import ReadOnlyAdmin
+from apps.core.admin.base import ReadOnlyAdmin, button
 from apps.core.admin.filters import WordFilter
 
+MADE = ("name", "scopes", "sources", "topics", "learner_prefix", "rate_per_minute", "expires_at")
+REVOKE = Verb("Revoke", "revoked", "No program gets in with it again, from now on and for good.", "key_off")
+_TEXT = "lode_key_text"
 KEY_STATES = {"active": "success", "expired": "warning", "revoked": "danger"}
 
 
@@ -39,9 +48,11 @@ class KeyStateFilter(WordFilter):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ReadOnlyAdmin):
-    """What programs may do. A key is known by its first characters; its hash is never shown."""
+class ApiKeyAdmin(AuthoringAdmin):
+    """What programs may do. A key is shown once, when it is made; its hash never."""
 
+    form = KeyForm
+    actions_detail: Sequence[str] = ("revoke",)  # type: ignore[assignment]  # as in the base
     audit_kind = "key"
     list_display = ("name", "prefix", "scope_words", "topic_words", "state", "last_used_at")
     list_filter = (KeyStateFilter,)
@@ -57,6 +68,48 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         ),
         ("When", {"fields": ("created_at", "expires_at", "revoked_at", "last_used_at")}),
     )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.fieldsets if obj is not None else ((None, {"fields": MADE}),)
+
+    def is_written(self, obj: ApiKey) -> bool:
+        """Never changed: what a program was allowed yesterday stays readable in the audit."""
+        return False
+
+    def create(self, request: HttpRequest, form: Any) -> tuple[ApiKey, bool]:
+        key, text = actions.create_key(
+            draft=KeyDraft(**form.cleaned_data), actor=actor_of(request), now=timezone.now()
+        )
+        setattr(request, _TEXT, text)
+        return key, True
+
+    def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> Any:
+        """The one page that ever shows the key; neither a message nor a session keeps it."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"The key “{obj.name}”",
+            "opts": self.opts,
+            "original": obj,
+            "text": getattr(request, _TEXT),
+        }
+        request.current_app = self.admin_site.name
+        return TemplateResponse(request, "admin/clients/apikey/made.html", context)
+
+    def has_revoke_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whether somebody may take keys out of use."""
+        return self._may(request, "change")
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        key = self.get_object(request, unquote(str(object_id)))
+        offered = super().get_actions_detail(request, object_id)
+        return offered if key is not None and key.revoked_at is None else []
+
+    @button("Revoke", permission="revoke", icon=REVOKE.icon)
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.ask(request, object_id, REVOKE, self._revoke)
+
+    def _revoke(self, request: HttpRequest, row: ApiKey, _expected_version: int | None) -> ApiKey:
+        return actions.revoke_key(key=row, actor=actor_of(request), now=timezone.now())
 
     @display(description="state", label=KEY_STATES)
     def state(self, key: ApiKey) -> str:

@@ -1,9 +1,12 @@
 """Users, groups and schedules in the admin's own dress."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
 from django_celery_beat.models import (
     ClockedSchedule,
     CrontabSchedule,
@@ -14,7 +17,7 @@ from django_celery_beat.models import (
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from apps.core.admin.base import ReadOnlyAdmin
+from apps.core.admin.base import CountedChangeList, ReadOnlyAdmin
 from apps.core.admin.pages import BoundedPaginator
 
 for _model in (User, Group, ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule):
@@ -31,6 +34,10 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]  #
     list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "last_login")
     paginator = BoundedPaginator
     show_full_result_count = False
+    search_help_text = "Name or email"
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return CountedChangeList
 
 
 @admin.register(Group)
@@ -45,5 +52,6 @@ class PeriodicTaskAdmin(ReadOnlyAdmin):
     list_display = ("name", "task", "enabled", "last_run_at", "total_run_count")
     list_select_related = ("interval", "crontab", "solar", "clocked")
     search_fields = ("name", "task")
+    search_help_text = "Name or task"
     ordering = ("name",)
     sortable_by = ("name", "last_run_at")

@@ -33,7 +33,9 @@ GRANTS: dict[str, set[tuple[str, str]]] = {
     AUTHOR: _VIEWED
     | {(verb, model) for verb in ("add", "change") for model in _AUTHORED}
     | {("delete", "edges.edge")},
-    OPERATOR: _VIEWED | {("view", model) for model in _KEYS},
+    OPERATOR: _VIEWED
+    | {("view", model) for model in _KEYS}
+    | {("add", "clients.apikey"), ("change", "clients.apikey")},
 }
 """The verbs and models (``app.model``) of each group."""
 

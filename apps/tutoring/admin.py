@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import CharField, OuterRef, QuerySet, Subquery
@@ -13,10 +14,12 @@ from unfold.decorators import display
 
 from apps.audit.admin.events import recent_events
 from apps.catalog.models import Topic
+from apps.clients.models import ApiKey
 from apps.core.admin import html
 from apps.core.admin.base import ReadOnlyAdmin
 from apps.core.admin.counts import related_count
 from apps.core.admin.filters import WordFilter
+from apps.entries.models import Entry
 from apps.tutoring.models import Learner, Outcome, Retrieval, SessionState, Turn, TutoringSession
 
 SESSION_STATES = {"open": "info", "ended": "warning", "consolidated": "success"}
@@ -99,12 +102,13 @@ class SessionAdmin(ReadOnlyAdmin):
         return html.link(html.list_of("tutoring_turn", session__id__exact=session.pk), session.turn_total)
 
     def get_panels(self, request: HttpRequest, obj: TutoringSession) -> Sequence[html.Panel]:
-        turns = obj.turns.order_by("number")[:_SHOWN_TURNS]
+        turns = list(obj.turns.order_by("number")[:_SHOWN_TURNS])
+        taught = Entry.objects.in_bulk([turn.taught_entry for turn in turns if turn.taught_entry])
         return [
             html.Panel(
                 title="Turns",
                 headers=["#", "Student", "Tutor", "Taught", "Outcome", "Retrieval"],
-                rows=[_turn_row(turn) for turn in turns],
+                rows=[_turn_row(turn, taught) for turn in turns],
                 nothing="No turn yet.",
                 more=html.link(html.list_of("tutoring_turn", session__id__exact=obj.pk), "All turns"),
             ),
@@ -112,14 +116,14 @@ class SessionAdmin(ReadOnlyAdmin):
         ]
 
 
-def _turn_row(turn: Turn) -> list[object]:
+def _turn_row(turn: Turn, taught: Mapping[UUID, Entry]) -> list[object]:
     retrieval = html.page_of("tutoring_retrieval", turn.retrieval_id) if turn.retrieval_id else ""
-    taught = html.page_of("entries_entry", turn.taught_entry) if turn.taught_entry else ""
+    entry = taught.get(turn.taught_entry) if turn.taught_entry else None
     return [
         html.link(html.page_of("tutoring_turn", turn.pk), turn.number),
         html.shortened(turn.student_message),
         html.shortened(turn.tutor_message),
-        html.link(taught, "entry") if taught else html.NOTHING,
+        html.link_to(entry),
         turn.outcome or html.NOTHING,
         html.link(retrieval, "what was recalled") if retrieval else html.NOTHING,
     ]
@@ -172,7 +176,7 @@ class TurnAdmin(ReadOnlyAdmin):
 
     @display(description="taught entry")
     def taught(self, turn: Turn) -> str:
-        return html.link_to_id("entries_entry", turn.taught_entry)
+        return html.link_to(Entry.objects.filter(pk=turn.taught_entry).first() if turn.taught_entry else None)
 
 
 @admin.register(Retrieval)
@@ -188,7 +192,7 @@ class RetrievalAdmin(ReadOnlyAdmin):
     sortable_by = ()
     fieldsets = (
         (None, {"fields": ("message", "prompt")}),
-        ("Asked by", {"fields": ("learner", "session_link", "topic_link", "key", "created_at", "id")}),
+        ("Asked by", {"fields": ("learner_link", "session_link", "topic_link", "key", "created_at", "id")}),
         ("Under", {"fields": ("space", "dials_version", "request")}),
     )
 
@@ -224,13 +228,18 @@ class RetrievalAdmin(ReadOnlyAdmin):
 
     @display(description="API key")
     def key(self, retrieval: Retrieval) -> str:
-        return html.link_to_id("clients_apikey", retrieval.api_key)
+        pk = retrieval.api_key
+        return html.link_to(ApiKey.objects.filter(pk=pk).first() if pk else None)
+
+    @display(description="learner")
+    def learner_link(self, retrieval: Retrieval) -> str:
+        learner = Learner.objects.filter(external_id=retrieval.learner).first()
+        return html.link_to(learner) if learner else retrieval.learner or html.NOTHING
 
     @display(description="prompt as handed over")
     def prompt(self, retrieval: Retrieval) -> str:
-        return html.preformatted(
-            str(_answer(retrieval).get("prompt", "")) or "(an empty prompt: nothing was found)"
-        )
+        prompt = _answer(retrieval).get("prompt")
+        return html.preformatted(str(prompt)) if prompt else "An empty prompt: nothing was found."
 
     def get_panels(self, request: HttpRequest, obj: Retrieval) -> Sequence[html.Panel]:
         return [

@@ -11,7 +11,7 @@ from apps.audit.models import AuditEvent
 from apps.edges.models import Edge
 from apps.entries.models import Entry
 from tests.factories import make_concept, make_entry, make_topic
-from tests.world import make_many, make_user, make_world
+from tests.world import DRAWING, make_many, make_user, make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -132,7 +132,28 @@ def test_a_new_entry_shows_the_fields_of_its_scope(
     page.get_by_label("Instruction").fill("Ask the student why.")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("was added successfully")).to_be_visible()
-    assert Entry.objects.get().concept_slug == "ask-why"
+    move = Entry.objects.get()
+    assert move.concept_slug == "ask-why"
+    drawing = make_entry(visibility_scope="visual", visual=DRAWING)
+    page.goto(reverse("admin:entries_entry_change", args=[move.pk]))
+    expect(page.get_by_label("Name")).to_have_value("ask-why")
+    page.goto(reverse("admin:entries_entry_change", args=[drawing.pk]))
+    expect(page.get_by_label("Drawing")).to_have_value(DRAWING)
+    expect(page.locator("#id_concept + .select2")).to_be_visible()
+    picture("drawing-written")
+
+
+def test_a_key_is_made_and_shown_once(page: Page, log_in: LogIn, picture: Picture) -> None:
+    log_in(make_user("olga", "operator"))
+    page.goto(reverse("admin:clients_apikey_add"))
+    page.get_by_label("Name").fill("Tutor A")
+    page.get_by_label("retrieve: ask what is worth knowing now").check()
+    picture("key-new")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#key")).to_contain_text("lode_")
+    picture("key-made")
+    page.get_by_role("link", name="I have copied it").click()
+    expect(page.locator("#key")).to_have_count(0)
 
 
 def test_archiving_asks_first(page: Page, log_in: LogIn, author: User, picture: Picture) -> None:

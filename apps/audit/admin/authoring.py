@@ -30,8 +30,8 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 @dataclass(frozen=True, slots=True)
-class Retiring:
-    """One of the two verbs by which a row goes and comes back: the button's word, and what it brings about."""
+class Verb:
+    """What a button does to a row: its word, how that is told afterwards, and what it brings about."""
 
     word: str
     done: str
@@ -39,8 +39,8 @@ class Retiring:
     icon: str
 
 
-ARCHIVE = Retiring("Archive", "archived", "It is kept, with its history, and no longer found.", "archive")
-RESTORE = Retiring("Restore", "restored", "It is found again.", "unarchive")
+ARCHIVE = Verb("Archive", "archived", "It is kept, with its history, and no longer found.", "archive")
+RESTORE = Verb("Restore", "restored", "It is found again.", "unarchive")
 
 
 class AuthoringAdmin(ReadOnlyAdmin):
@@ -60,9 +60,13 @@ class AuthoringAdmin(ReadOnlyAdmin):
         """Call the action that changes the form's row; ``changes`` holds what the author changed."""
         raise NotImplementedError
 
-    def is_written(self, obj: Any) -> bool:
-        """Whether this row may be changed at all."""
+    def is_authored(self, obj: Any) -> bool:
+        """Whether this row is one for authors at all."""
         return True
+
+    def is_written(self, obj: Any) -> bool:
+        """Whether this row may be changed as it is."""
+        return self.is_authored(obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self._may(request, "add")
@@ -123,6 +127,37 @@ class AuthoringAdmin(ReadOnlyAdmin):
             "differs stands what is stored now. Save again to keep yours, or take over what is stored."
         )
 
+    def ask(
+        self, request: HttpRequest, object_id: str, verb: Verb, perform: Callable[..., Any]
+    ) -> HttpResponse:
+        """A page that asks first (a link must not write); sent, it does it, and says so."""
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404(f"there is no such {self.opts.verbose_name}")
+        if not self.is_authored(row):
+            raise PermissionDenied
+        page = HttpResponseRedirect(html.page_of(f"{self.opts.app_label}_{self.opts.model_name}", row.pk))
+        if request.method != "POST":
+            return self._question(request, row, verb)
+        try:
+            perform(request, row, int(request.POST["version"]) if request.POST.get("version") else None)
+        except (Refusal, ValueError) as refusal:
+            self.message_user(request, f"Not {verb.done}: {refusal}", messages.ERROR)
+            return page
+        self.message_user(request, f"“{row}” is {verb.done}. {verb.means}", messages.SUCCESS)
+        return page
+
+    def _question(self, request: HttpRequest, row: Any, verb: Verb) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{verb.word} “{row}”?",
+            "opts": self.opts,
+            "original": row,
+            "verb": verb,
+        }
+        request.current_app = self.admin_site.name
+        return TemplateResponse(request, "lode/confirm.html", context)
+
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         return None
 
@@ -147,10 +182,6 @@ class RetirableAdmin(AuthoringAdmin):
         """Call the action that restores."""
         raise NotImplementedError
 
-    def is_authored(self, obj: Any) -> bool:
-        """Whether authors may archive this row at all."""
-        return True
-
     def is_written(self, obj: Any) -> bool:
         """An archived row is restored first."""
         return self.is_authored(obj) and obj.archived_at is None
@@ -170,42 +201,11 @@ class RetirableAdmin(AuthoringAdmin):
 
     @button("Archive", permission="retire", icon=ARCHIVE.icon)
     def archive(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._ask(request, object_id, ARCHIVE, self.archive_row)
+        return self.ask(request, object_id, ARCHIVE, self.archive_row)
 
     @button("Restore", permission="retire", icon=RESTORE.icon)
     def restore(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._ask(request, object_id, RESTORE, self.restore_row)
-
-    def _ask(
-        self, request: HttpRequest, object_id: str, verb: Retiring, perform: Callable[..., Any]
-    ) -> HttpResponse:
-        """A page that asks first (a link must not write); sent, it does it, and says so."""
-        row = self.get_object(request, unquote(object_id))
-        if row is None:
-            raise Http404(f"there is no such {self.opts.verbose_name}")
-        if not self.is_authored(row):
-            raise PermissionDenied
-        page = HttpResponseRedirect(html.page_of(f"{self.opts.app_label}_{self.opts.model_name}", row.pk))
-        if request.method != "POST":
-            return self._question(request, row, verb)
-        try:
-            perform(request, row, int(request.POST.get("version", "") or row.version))
-        except (Refusal, ValueError) as refusal:
-            self.message_user(request, f"Not {verb.done}: {refusal}", messages.ERROR)
-            return page
-        self.message_user(request, f"“{row}” is {verb.done}. {verb.means}", messages.SUCCESS)
-        return page
-
-    def _question(self, request: HttpRequest, row: Any, verb: Retiring) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"{verb.word} “{row}”?",
-            "opts": self.opts,
-            "original": row,
-            "verb": verb,
-        }
-        request.current_app = self.admin_site.name
-        return TemplateResponse(request, "lode/confirm.html", context)
+        return self.ask(request, object_id, RESTORE, self.restore_row)
 
     @button("Archive selected", permission="retire")
     def archive_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -216,7 +216,7 @@ class RetirableAdmin(AuthoringAdmin):
         self._each(request, queryset, RESTORE, self.restore_row)
 
     def _each(
-        self, request: HttpRequest, rows: QuerySet[Any], verb: Retiring, perform: Callable[..., Any]
+        self, request: HttpRequest, rows: QuerySet[Any], verb: Verb, perform: Callable[..., Any]
     ) -> None:
         """All of them or, where one is refused or there are too many, none."""
         chosen = list(rows[: MOST_AT_ONCE + 1])

@@ -92,14 +92,14 @@ class KindFilter(WordFilter):
 class AuditEventAdmin(ReadOnlyAdmin):
     """Headers only; what was in the row stands in the event's image."""
 
-    list_display = ("at", "actor", "verb", "target_kind", "target", "run")
-    list_display_links = ("at",)
+    list_display = ("when", "actor", "verb", "kind", "target", "run")
+    list_display_links = ("when",)
     list_filter = (KindFilter,)
     link_filters = ("target_kind", "target_id", "actor", "run")
     ordering = ("-id",)
     sortable_by = ()
     search_fields = ("target_id",)
-    search_help_text = "An id, an actor (user:anna) or a verb (entry.change), written out"
+    search_help_text = "An id, user:anna or entry.change"
     list_select_related = ()
 
     def get_search_results(
@@ -114,6 +114,14 @@ class AuditEventAdmin(ReadOnlyAdmin):
         if "." in term:
             return queryset.filter(verb=term), False
         return queryset.filter(target_kind__in=list(PAGES), target_id=term), False
+
+    @display(description="when")
+    def when(self, event: AuditEvent) -> str:
+        return html.moment(event.at)
+
+    @display(description="kind")
+    def kind(self, event: AuditEvent) -> str:
+        return event.target_kind
 
     @display(description="row")
     def target(self, event: AuditEvent) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, When
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +20,7 @@ from apps.entries.actions import EntryDraft
 from apps.entries.admin import filters, ledger, standing
 from apps.entries.forms import EntryForm, entry_words
 from apps.entries.models import Entry, EntryLedger
+from apps.rules.edges import WALK_ORDER
 from apps.rules.scopes import SHARED_SCOPES, TUTOR, VISUAL
 from apps.rules.slugs import UNANCHORED
 from apps.rules.words import EDGE_VERBS
@@ -46,6 +47,7 @@ ADDED = (
     "importance",
 )
 _SHOWN = 20
+_WALK = Case(*(When(edge_type=kind, then=place) for place, kind in enumerate(WALK_ORDER)))
 
 
 @admin.register(Entry)
@@ -65,9 +67,10 @@ class EntryAdmin(RetirableAdmin):
         filters.AnchorFilter,
     )
     conditional_fields = {
-        "concept": "typeof scope === 'undefined' || scope != 'tutor'",
-        "name": "typeof scope === 'undefined' || scope == 'tutor'",
-        "visual": "typeof scope === 'undefined' || scope == 'visual'",
+        # On the page of a stored entry there is no choice of scope, and none of these is in the way.
+        "concept": "$data.scope != 'tutor'",
+        "name": "[undefined, 'tutor'].includes($data.scope)",
+        "visual": "[undefined, 'visual'].includes($data.scope)",
     }
     link_filters = ("concept_slug", "visibility_scope", "session")
     list_select_related = ("topic",)
@@ -194,8 +197,8 @@ class EntryAdmin(RetirableAdmin):
 
     def get_panels(self, request: HttpRequest, obj: Entry) -> Sequence[html.Panel]:
         steps = EntryLedger.objects.filter(entry=obj).order_by("-id")[:_SHOWN]
-        outgoing = obj.outgoing.select_related("target").order_by("edge_type", "-confidence", "id")[:_SHOWN]
-        incoming = obj.incoming.select_related("source").order_by("edge_type", "-confidence", "id")[:_SHOWN]
+        outgoing = obj.outgoing.select_related("target").order_by(_WALK, "-confidence", "id")[:_SHOWN]
+        incoming = obj.incoming.select_related("source").order_by(_WALK, "-confidence", "id")[:_SHOWN]
         return [
             self._edges(request, obj, outgoing, "source"),
             self._edges(request, obj, incoming, "target"),
