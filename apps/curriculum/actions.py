@@ -8,7 +8,7 @@ from itertools import chain, islice
 from uuid import UUID
 
 from django.db import OperationalError, connection
-from psycopg.errors import DeadlockDetected
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from apps.audit.context import audited_as
 from apps.core.actors import Actor
@@ -55,7 +55,7 @@ def import_curriculum(
         try:
             return _import(given)
         except OperationalError as error:
-            if connection.in_atomic_block or not isinstance(error.__cause__, DeadlockDetected):
+            if not isinstance(error.__cause__, DeadlockDetected | LockNotAvailable):
                 raise
             say("another write was in the way; beginning again")
     return _import(given)
@@ -102,7 +102,8 @@ def _have_the_curriculum_alone() -> None:
     """Keep every other writer out until the end of the transaction; readers go on.
 
     Prerequisites first, as whoever makes one does. Rejected: locking the matched rows alone. An author's
-    insert of the same identity would then break the import at its end, after all its work.
+    insert of the same identity would then break the import at its end, after all its work. Rejected too:
+    a stronger lock, which would keep sessions from starting.
     """
     hold(Lock.IMPORT)
     hold(Lock.PREREQUISITES)
@@ -125,6 +126,8 @@ def _apply(given: _Given) -> None:
         "quality_exact": confidences.match_quality(LadderStep.EXACT, given.dials),
         "quality_unanchored": confidences.match_quality(LadderStep.UNANCHORED, given.dials),
     }
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL["hold"].text)
     for kind in Kind:
         given.say(f"writing {kind}")
         with connection.cursor() as cursor:

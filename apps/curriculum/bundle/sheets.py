@@ -1,8 +1,9 @@
 """Reading a bundle that is a zip of CSV sheets. Nothing is ever unpacked to a disk."""
 
+import codecs
 import csv
 import difflib
-import io
+import re
 import struct
 import zipfile
 import zlib
@@ -19,6 +20,8 @@ SHEETS = {f"{kind}.csv": kind for kind in Kind}
 _ENDS = ("source", "target")
 _DELIMITERS = ",;\t"
 _ENCRYPTED = 0x1
+_LINE_BYTES = 1 << 20
+_AFTER_RETURN = re.compile(r"(?<=\r)(?!\n)")
 # More files, or columns, are not told one by one.
 _MANY = 100
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -94,28 +97,39 @@ def read_sheet(stream: IO[bytes], file: str, kind: Kind) -> Iterator[RawRecord |
     """The records of one CSV sheet. Rows count as in a spreadsheet: the header is row 1."""
     row = 0
     try:
-        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-            head = text.readline()
-            delimiter = max(_DELIMITERS, key=head.count)
-            lines = _chain(head, text)
-            for row, cells in enumerate(csv.reader(lines, delimiter=delimiter, strict=True), 1):
-                if row == 1:
-                    header = [restored(cell).strip() for cell in cells]
-                    problems = list(_header_problems(header, Place(file, kind, row, in_sheet=True)))
-                    yield from problems
-                    if problems:
-                        return
-                elif any(cells):
-                    yield _record(cells, header, Place(file, kind, row, in_sheet=True))
+        lines = _lines(stream)
+        head = next(lines, "")
+        delimiter = max(_DELIMITERS, key=head.count)
+        for row, cells in enumerate(csv.reader(_chain(head, lines), delimiter=delimiter, strict=True), 1):
+            if row == 1:
+                header = [restored(cell).strip() for cell in cells]
+                problems = list(_header_problems(header, Place(file, kind, row, in_sheet=True)))
+                yield from problems
+                if problems:
+                    return
+            elif any(cells):
+                yield _record(cells, header, Place(file, kind, row, in_sheet=True))
     except UnicodeDecodeError:
-        message = "this sheet is no UTF-8; save it as “CSV UTF-8”"
+        message = "this row is no UTF-8; save the sheet as “CSV UTF-8”"
         yield Place(file, kind, row + 1, in_sheet=True).problem("not_utf8", message)
+        return
     except csv.Error as error:
         message = f"the cells of this row cannot be told apart ({error}); check its quotation marks"
         yield Place(file, kind, row + 1, in_sheet=True).problem("malformed_csv", message)
     if row == 0:
         place = Place(file, kind, 1, in_sheet=True)
         yield place.problem("required", f"a sheet begins with its header: {', '.join(columns(kind))}")
+
+
+def _lines(stream: IO[bytes]) -> Iterator[str]:
+    """The lines of a sheet with their ends, a lone carriage return too. Raises UnicodeDecodeError at the line that is no UTF-8.
+
+    A text wrapper was rejected: it decodes ahead, and so fails some rows before the one that is wrong.
+    """
+    utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+    while piece := stream.readline(_LINE_BYTES):
+        yield from filter(None, _AFTER_RETURN.split(utf8.decode(piece)))
+    yield from filter(None, [utf8.decode(b"", final=True)])
 
 
 def _chain(head: str, rest: Iterable[str]) -> Iterator[str]:

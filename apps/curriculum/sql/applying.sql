@@ -3,6 +3,26 @@
 LOCK TABLE catalog_topic, catalog_concept, catalog_conceptname, entries_entry, edges_edge
 IN SHARE ROW EXCLUSIVE MODE
 
+-- name: hold
+-- The rows that will be changed or referred to. Whoever holds one of them now waits for these tables: waiting
+-- for them in turn would be a deadlock, so it is refused at once.
+SELECT FROM catalog_topic WHERE id IN (SELECT topic_id FROM import_topic WHERE changed)
+FOR NO KEY UPDATE NOWAIT;
+SELECT FROM catalog_topic WHERE slug IN (SELECT topic FROM import_entry WHERE entry_id IS NULL OR changed)
+FOR KEY SHARE NOWAIT;
+SELECT FROM catalog_concept WHERE id IN (SELECT concept_id FROM import_concept WHERE changed)
+FOR UPDATE NOWAIT;
+SELECT FROM catalog_concept
+WHERE slug IN (SELECT concept_slug FROM import_entry WHERE entry_id IS NULL OR changed)
+FOR KEY SHARE NOWAIT;
+SELECT FROM entries_entry WHERE id IN (SELECT entry_id FROM import_entry WHERE changed)
+FOR NO KEY UPDATE NOWAIT;
+SELECT FROM entries_entry
+WHERE id IN (SELECT unnest(ARRAY[source, target]) FROM import_edge WHERE edge_id IS NULL)
+FOR KEY SHARE NOWAIT;
+SELECT FROM edges_edge WHERE id IN (SELECT edge_id FROM import_edge WHERE changed)
+FOR NO KEY UPDATE NOWAIT
+
 -- name: topics
 -- New topics, and what the files change of stored ones.
 INSERT INTO catalog_topic (slug, title, description, created_at, updated_at, archived_at, version)
