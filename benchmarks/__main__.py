@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.rows import Row
 
-NAMES: tuple[str, ...] = ("bands", "filtered", "retrieve", "startup")
+NAMES: tuple[str, ...] = ("bands", "filtered", "retrieve", "growth", "import", "startup")
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -21,7 +21,8 @@ from psycopg import sql
 from apps.core.embedded import locations
 from apps.core.embedded.postgres import SUPERUSER
 from apps.embeddings import indexes
-from apps.embeddings.models import EmbeddingSpace
+from apps.embeddings.indexes import VectorIndex
+from apps.embeddings.models import EmbeddingSpace, SpaceState
 from apps.embeddings.registry import get_provider
 from benchmarks import corpus
 from benchmarks.corpus import Size, Texts
@@ -43,9 +44,25 @@ def questions(count: int) -> Texts:
     return _embedded(corpus.questions(settings.LODE_DATA_DIR)[:count])
 
 
-def corpus_database(size: Size) -> str:
-    """The name of a database with the corpus of ``size`` and every index; made where there is none yet."""
-    return _kept(f"corpus_{size.entries}", repr(size), lambda draft: _make(draft, size))
+def corpus_database(size: Size, *, for_turns: bool = False) -> str:
+    """The name of a database with the corpus of ``size`` and its vector indexes; made where there is none yet.
+
+    ``for_turns`` leaves out the vector index of the public rows, which no turn's retrieval uses, and which
+    takes most of the time that a million entries take.
+    """
+    kind = "turns" if for_turns else "corpus"
+    scopes = ("tutor",) if for_turns else ("tutor", "public")
+    name = _kept(f"{kind}_{size.entries}", repr(size), lambda draft: _make(draft, size))
+    _build_indexes(name, scopes)
+    return name
+
+
+def fresh_database(name: str) -> str:
+    """The database ``name``, made anew: its tables, and nothing in them."""
+    _drop(name)
+    _create(name, template="template1")
+    _migrate(name)
+    return name
 
 
 def derived_database(name: str, template: str, change: Callable[[Connection], None], *follows: str) -> str:
@@ -96,7 +113,9 @@ def _kept(name: str, follows: str, make: Callable[[str], None]) -> str:
     """The database of that name for what it follows from: found, or made anew in the place of an older one."""
     whole = f"{name}_{_fingerprint(follows)}"
     names = _names()
-    if whole not in names:
+    if whole in names:
+        _migrate(whole)
+    else:
         for old in names:
             if old.startswith(f"{name}_"):
                 _drop(old)
@@ -109,12 +128,8 @@ def _kept(name: str, follows: str, make: Callable[[str], None]) -> str:
 
 
 def _fingerprint(follows: str) -> str:
-    """Changes with the tables, the indexes and the corpus too."""
-    files = [Path(corpus.__file__), Path(indexes.__file__), *sorted(ROOT.glob("apps/*/migrations/*.py"))]
-    seen = hashlib.sha256(follows.encode())
-    for file in files:
-        seen.update(file.read_bytes())
-    return seen.hexdigest()[:12]
+    """Changes with the corpus too. Tables may change: what is kept is migrated."""
+    return hashlib.sha256(follows.encode() + Path(corpus.__file__).read_bytes()).hexdigest()[:12]
 
 
 def _names() -> list[str]:
@@ -122,22 +137,42 @@ def _names() -> list[str]:
         return [str(name) for (name,) in server.execute("SELECT datname FROM pg_database").fetchall()]
 
 
-def _make(name: str, size: Size) -> None:
-    _create(name, template="template1")
+def _migrate(name: str) -> None:
     migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(migrate, cwd=ROOT, env={**os.environ, **environment(name)}, check=True)
+
+
+def _make(name: str, size: Size) -> None:
+    fresh_database(name)
     with superuser(name) as filled:
         # Millions of foreign keys hold by the way they are made, and are not looked up.
         filled.execute("SET session_replication_role = replica")
         filled.autocommit = False
-        space = corpus.fill(filled, size=size, texts=texts())
-    use(name)
-    with connection.cursor() as cursor:
-        for statement in _BUILDING:
-            cursor.execute(statement)
-    indexes.create(EmbeddingSpace.objects.get(pk=space), concurrently=False)
-    connection.close()
+        corpus.fill(filled, size=size, texts=texts())
     _quiet(name)
+
+
+def _build_indexes(name: str, scopes: Sequence[str]) -> None:
+    """Build the vector indexes of those scopes, unless they stand as they are defined now."""
+    use(name)
+    space = EmbeddingSpace.objects.get(state=SpaceState.SERVING)
+    wanted = [one for one in indexes.indexes_of(space) if any(f"_{scope}_" in one.name for scope in scopes)]
+    connection.close()
+    with superuser(name) as building:
+        for statement in _BUILDING:
+            building.execute(statement)
+        for index in wanted:
+            _build_index(building, index)
+
+
+def _build_index(building: Connection, index: VectorIndex) -> None:
+    (built,) = building.execute("SELECT obj_description(to_regclass(%s))", [index.name]).fetchone() or (None,)
+    if built != index.definition:
+        building.execute(f"DROP INDEX IF EXISTS {index.name}".encode())
+        building.execute(f"CREATE INDEX {index.name} {index.definition}".encode())
+        building.execute(
+            sql.SQL("COMMENT ON INDEX {} IS {}").format(sql.Identifier(index.name), index.definition)
+        )
 
 
 def _quiet(name: str) -> None:
