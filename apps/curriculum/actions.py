@@ -127,9 +127,10 @@ def _apply(given: _Given) -> None:
         "quality_unanchored": confidences.match_quality(LadderStep.UNANCHORED, given.dials),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_SQL["hold"].text)
-    for kind in Kind:
-        given.say(f"writing {kind}")
-        with connection.cursor() as cursor:
+        for step in ("hold", "check_at_once"):
+            cursor.execute(_SQL[step].text)
+        for kind in Kind:
+            given.say(f"writing {kind}")
             cursor.execute(_SQL[kind].text, params)
+        cursor.execute(_SQL["check_at_commit"].text)
     enqueue_on_commit(Task.EMBED_PENDING)

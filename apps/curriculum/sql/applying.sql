@@ -23,6 +23,14 @@ FOR KEY SHARE NOWAIT;
 SELECT FROM edges_edge WHERE id IN (SELECT edge_id FROM import_edge WHERE changed)
 FOR NO KEY UPDATE NOWAIT
 
+-- name: check_at_once
+-- Foreign keys are checked at the end of each statement. While checks are left to the commit, each call of
+-- a row-level trigger takes longer the more of them are pending: 30,000 edges took 46 s so, and 5 s at once.
+SET CONSTRAINTS ALL IMMEDIATE
+
+-- name: check_at_commit
+SET CONSTRAINTS ALL DEFERRED
+
 -- name: topics
 -- New topics, and what the files change of stored ones.
 INSERT INTO catalog_topic (slug, title, description, created_at, updated_at, archived_at, version)
