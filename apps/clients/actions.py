@@ -15,6 +15,10 @@ from apps.core.database import insert
 from apps.core.errors import Invalid, Problem
 from apps.rules.scopes import is_learner_id
 
+NAME_CHARS = 100
+MOST_PER_MINUTE = 1_000_000
+"""More than a server answers; the limit's arithmetic is in microseconds, and exact up to there."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyDraft:
@@ -84,12 +88,16 @@ def _refuse_wrong_draft(draft: KeyDraft, now: dt.datetime) -> None:
     ]
     if not draft.name.strip():
         problems.append(Problem("blank", "a key has a name", "/name"))
+    if len(draft.name) > NAME_CHARS or not draft.name.isprintable():
+        detail = f"a key's name is one line of at most {NAME_CHARS} characters"
+        problems.append(Problem("invalid_name", detail, "/name"))
     if not draft.scopes:
         problems.append(Problem("required", f"a key has a scope: {', '.join(Scope.values)}", "/scopes"))
     if draft.learner_prefix and not is_learner_id(draft.learner_prefix):
         problems.append(Problem("invalid_learner", "no learner id begins so", "/learner_prefix"))
-    if draft.rate_per_minute < 1:
-        problems.append(Problem("out_of_range", "a key may call at least once a minute", "/rate_per_minute"))
+    if not 1 <= draft.rate_per_minute <= MOST_PER_MINUTE:
+        detail = f"a key may call 1 to {MOST_PER_MINUTE} times a minute"
+        problems.append(Problem("out_of_range", detail, "/rate_per_minute"))
     if draft.expires_at is not None and draft.expires_at <= now:
         problems.append(Problem("out_of_range", "a key expires in the future", "/expires_at"))
     if problems:

@@ -63,5 +63,5 @@ def refuse_stale(*, current: int, expected: int | None) -> None:
     Called under the row's lock: what is asked for before it may be old when the row is written.
     """
     if expected is not None and expected != current:
-        detail = f"it was changed meanwhile: its version is {current}, and {expected} was decided on"
+        detail = f"it was changed meanwhile: its version is {current}, and another was decided on"
         raise Stale("stale", detail, extra={"version": current})

@@ -36,7 +36,16 @@ _GEOMETRY = {
 _ATTRIBUTES = _PAINT | _GEOMETRY
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _OWN_PAINT = re.compile(r"url\(\s*(['\"]?)#[\w.-]+\1\s*\)")
-_FETCHES = re.compile(r"url\s*\(|image\s*\(|@import|javascript:|data:", re.IGNORECASE)
+_FETCHES = re.compile(r"url\s*\(|@import|javascript:|data:", re.IGNORECASE)
+# What a value may call: of CSS's other functions many fetch (src, image-set, cross-fade), and more will come.
+# A backslash or a comment could write any name so that no list knows it.
+_HARMLESS = {
+    "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "calc",
+    "matrix", "translate", "scale", "rotate", "skewx", "skewy",
+}  # fmt: skip
+_CALL = re.compile(r"([\w-]*)\s*\(")
+_WORDS = {"id", "class", "role", "lang", "aria-label", "aria-labelledby", "aria-describedby", "aria-hidden"}
+_MOST_LEVELS = 100
 
 
 class UnsafeDrawingError(ValueError):
@@ -68,8 +77,12 @@ class _Reading:
 
     events: list[tuple[object, ...]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    level: int = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.level += 1
+        if self.level > _MOST_LEVELS:
+            self.wrong.append(f"nest at most {_MOST_LEVELS} elements: a page would flatten what is deeper")
         if not self.events:
             self._check_root(name, attributes)
         if name not in _SHAPES:
@@ -87,7 +100,7 @@ class _Reading:
             self.wrong.append(f"take out {attribute}= of <{name}>: only geometry and paint stand there")
         elif attribute == "xmlns" and value != _NAMESPACE:
             self.wrong.append(f'xmlns= is "{_NAMESPACE}"')
-        elif _FETCHES.search(_OWN_PAINT.sub("", value)):
+        elif _fetches(attribute, _OWN_PAINT.sub("", value)):
             self.wrong.append(f"take out {attribute}= of <{name}>: a drawing fetches nothing")
 
     def text(self, text: str) -> None:
@@ -97,10 +110,20 @@ class _Reading:
             self.events.append(("text", text))
 
     def end(self, name: str) -> None:
+        self.level -= 1
         self.events.append(("end", name))
 
     def refuse(self, what: str) -> None:
         self.wrong.append(f"take out the {what}")
+
+
+def _fetches(attribute: str, value: str) -> bool:
+    if _FETCHES.search(value):
+        return True
+    if attribute in _WORDS:
+        return False
+    is_disguised = "\\" in value or "/*" in value
+    return is_disguised or any(name.lower() not in _HARMLESS for name in _CALL.findall(value))
 
 
 def _read(text: str) -> _Reading:

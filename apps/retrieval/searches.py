@@ -146,13 +146,22 @@ def sees_retrieval(access: Access, found: Retrieval) -> bool:
     """Whether a past retrieval is the key's to see: its own, or of a topic and a learner that it sees.
 
     A question without a learner may hold any learner's words, so a key bound to learners sees only its own.
+    An answer holds where its edges led, into any topic that its own caller saw.
     """
     if found.api_key == access.key_id:
         return True
     bound_to_learners = bool(access.learner_prefix)
     if bound_to_learners and not (found.learner and access.sees_learner(found.learner)):
         return False
-    return not access.topics or Topic.objects.filter(pk=found.topic_id or 0, slug__in=access.topics).exists()
+    if not access.topics:
+        return True
+    topic = Topic.objects.filter(pk=found.topic_id or 0, slug__in=access.topics)
+    return topic.exists() and _sees_targets(access, found)
+
+
+def _sees_targets(access: Access, found: Retrieval) -> bool:
+    targets = {edge["target"] for row in found.response["topic_memory"] for edge in row["edges"]}
+    return Entry.objects.visible_to(access).filter(pk__in=targets).count() == len(targets)
 
 
 def _check_topic(where: Filter, access: Access, setting: Setting) -> None:

@@ -39,10 +39,25 @@ def test_a_key_is_made_as_it_was_asked_for() -> None:
     assert 1.4 < (expires_at - timezone.now()).total_seconds() / 86400 < 1.5
 
 
-@pytest.mark.parametrize("args", [["--rate", "0"], ["--learner-prefix", "%"], ["--expires", "-1"]])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--rate=0"],
+        ["--rate=99999999999999999999"],
+        ["--learner-prefix=%"],
+        *([f"--expires={days}"] for days in ("-1", "0", "nan", "inf", "1e12", "soon")),
+    ],
+)
 def test_a_key_that_makes_no_sense_is_refused(args: list[str]) -> None:
     with pytest.raises(CommandError):
         run("create_api_key", "tutor", "--scope", "write", *args)
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 101, "a\nb", "a\u202eb"])
+def test_a_key_has_a_name_that_a_list_can_show(name: str) -> None:
+    with pytest.raises(CommandError, match="name"):
+        run("create_api_key", name, "--scope", "write")
     assert not ApiKey.objects.exists()
 
 

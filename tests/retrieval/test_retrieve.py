@@ -321,6 +321,17 @@ def test_a_past_retrieval_is_read_as_it_was_answered(space: EmbeddingSpace, call
     problem(call.get(f"/api/v1/retrievals/{uuid.uuid4()}"), 404, "not_found")
 
 
+def test_a_past_retrieval_shows_no_topic_that_the_key_does_not_see(space: EmbeddingSpace, call: Caller) -> None:
+    source, target = make_fact(space), make_fact(space)
+    make_edge(source=source, target=target)
+    names = [entry.topic.slug for entry in (source, target) if entry.topic]
+    answer = ask(call, topic=names[0])
+    assert [edge["target"] for edge in answer["topic_memory"][0]["edges"]] == [str(target.pk)]
+    address = f"/api/v1/retrievals/{answer['retrieval']}"
+    problem(Caller(topics=names[:1]).get(address), 404, "not_found")
+    assert said(Caller(topics=names).get(address)) == answer
+
+
 def test_a_question_takes_three_round_trips(
     space: EmbeddingSpace, call: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,11 @@ def access_of(request: Request) -> Access:
     return request.auth
 
 
+def handled_method(request: Request) -> str:
+    """The method whose handler answers: GET for HEAD, which asks for the same answer without its body."""
+    return "GET" if request.method == "HEAD" else str(request.method)
+
+
 class HasScope(BasePermission):
     """The key has the scope that the view names for the request's method, as ``scope`` or in ``scopes``.
 
@@ -63,7 +68,7 @@ class HasScope(BasePermission):
     """
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        access, needed = access_of(request), _needed(view, str(request.method))
+        access, needed = access_of(request), _needed(view, handled_method(request))
         if needed not in access.scopes:
             raise Forbidden("scope_required", f"this key lacks the scope {needed!r} that is needed here")
         return True

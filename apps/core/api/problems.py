@@ -27,6 +27,8 @@ from apps.core.errors import Conflict, Forbidden, Invalid, Missing, Problem, Ref
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
+LISTED = 100
+"""How many errors of a request's fields one problem lists; its detail counts them all."""
 
 
 class Malformed(Refusal):
@@ -181,7 +183,7 @@ def _drf_response(error: exceptions.APIException) -> Response:
 
 
 def validation_refusal(error: exceptions.ValidationError) -> Invalid:
-    """A serializer's errors as one refusal with a pointer for each.
+    """A serializer's errors as one refusal with a pointer for each of the first ``LISTED``.
 
     Its code is that of the errors where they share one, else ``invalid``.
     """
@@ -191,7 +193,8 @@ def validation_refusal(error: exceptions.ValidationError) -> Invalid:
     where = f"{first.pointer}: " if first.pointer else ""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     code = codes.pop() if len(codes) == 1 else "invalid"
-    return Invalid(code, f"{where}{first.message}{more}", first.pointer, problems=problems)
+    # The rest is counted: listing all would answer a small body with one ten times its size.
+    return Invalid(code, f"{where}{first.message}{more}", first.pointer, problems=problems[:LISTED])
 
 
 def _flatten(detail: Any, pointer: str) -> Iterator[Problem]:

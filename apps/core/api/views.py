@@ -13,7 +13,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from apps.core.actors import Actor
-from apps.core.api.access import Access, access_of
+from apps.core.api.access import Access, access_of, handled_method
 from apps.core.api.etags import Versioned, etag
 from apps.core.api.pagination import paginate
 from apps.core.api.parsers import MAX_BODY_BYTES
@@ -104,7 +104,7 @@ class ApiView(APIView):
         return self.request.stream is None
 
     def _parameters(self, request: Request) -> dict[str, Any]:
-        serializer = self.query.get(str(request.method))
+        serializer = self.query.get(handled_method(request))
         given = request.query_params
         known = serializer().fields if serializer is not None and given else {}
         for name, values in given.lists():

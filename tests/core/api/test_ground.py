@@ -107,6 +107,12 @@ def test_every_wrong_value_is_named_at_once() -> None:
     assert {error["pointer"] for error in body["errors"]} == {"/text", "/flag", "/nonsense"}
 
 
+def test_of_very_many_wrong_values_the_first_are_named_and_all_counted() -> None:
+    refused = problem(Caller().post("/api/v1/echo", {f"x{number}": 1 for number in range(5000)}), 422, "unknown_field")
+    assert len(refused["errors"]) == 100
+    assert "4999 more" in refused["detail"]
+
+
 def test_a_sound_body_arrives_as_it_was_sent() -> None:
     body = {
         "text": "  ünïcode \r\n 😀 ",
@@ -214,6 +220,12 @@ def test_another_method_is_a_problem(method: str) -> None:
     answer = Caller()(method, "/api/v1/echo")
     problem(answer, 405, "method_not_allowed")
     assert answer["Allow"] == "GET, POST, HEAD"
+
+
+def test_head_is_answered_as_get_without_its_body() -> None:
+    answer = Caller()("HEAD", "/api/v1/echo?limit=3")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert Caller()("HEAD", "/api/v1/echo?nonsense=1").status_code == 400
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "nonsense"])

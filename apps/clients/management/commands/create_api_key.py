@@ -1,7 +1,7 @@
 """Make an API key and show it, this once."""
 
 import datetime as dt
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -11,6 +11,15 @@ from apps.clients.actions import KeyDraft, create_key
 from apps.clients.models import Scope, Source
 from apps.core.actors import Actor
 from apps.core.errors import Invalid
+
+MOST_DAYS = 36_500
+
+
+def _days(text: str) -> dt.timedelta:
+    days = float(text)
+    if not 0 < days <= MOST_DAYS:
+        raise ArgumentTypeError(f"a key expires in the future, and within {MOST_DAYS} days")
+    return dt.timedelta(days=days)
 
 
 class Command(BaseCommand):
@@ -25,7 +34,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--learner-prefix", default="", help="Bind to learners whose id begins so.")
         parser.add_argument("--rate", type=int, default=600, metavar="N", help="Calls a minute (600).")
-        parser.add_argument("--expires", type=float, metavar="DAYS", help="Days until it expires (never).")
+        parser.add_argument("--expires", type=_days, metavar="DAYS", help="Days until it expires (never).")
 
     def handle(self, *_: Any, **options: Any) -> None:
         now = timezone.now()
@@ -37,7 +46,7 @@ class Command(BaseCommand):
             topics=options["topic"],
             learner_prefix=options["learner_prefix"],
             rate_per_minute=options["rate"],
-            expires_at=None if days is None else now + dt.timedelta(days=days),
+            expires_at=None if days is None else now + days,
         )
         try:
             text = create_key(draft=draft, actor=Actor("system", "create_api_key"), now=now)[1]
