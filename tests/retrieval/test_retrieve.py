@@ -321,7 +321,9 @@ def test_a_past_retrieval_is_read_as_it_was_answered(space: EmbeddingSpace, call
     problem(call.get(f"/api/v1/retrievals/{uuid.uuid4()}"), 404, "not_found")
 
 
-def test_a_past_retrieval_shows_no_topic_that_the_key_does_not_see(space: EmbeddingSpace, call: Caller) -> None:
+def test_a_past_retrieval_shows_no_topic_that_the_key_does_not_see(
+    space: EmbeddingSpace, call: Caller
+) -> None:
     source, target = make_fact(space), make_fact(space)
     make_edge(source=source, target=target)
     names = [entry.topic.slug for entry in (source, target) if entry.topic]

@@ -108,7 +108,9 @@ def test_every_wrong_value_is_named_at_once() -> None:
 
 
 def test_of_very_many_wrong_values_the_first_are_named_and_all_counted() -> None:
-    refused = problem(Caller().post("/api/v1/echo", {f"x{number}": 1 for number in range(5000)}), 422, "unknown_field")
+    refused = problem(
+        Caller().post("/api/v1/echo", {f"x{number}": 1 for number in range(5000)}), 422, "unknown_field"
+    )
     assert len(refused["errors"]) == 100
     assert "4999 more" in refused["detail"]
 
