@@ -15,4 +15,4 @@ USER lode
 
 EXPOSE 8000
 CMD ["gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", "--preload", "--workers", "2", \
-     "--worker-class", "gthread", "--threads", "8", "--timeout", "60", "--no-control-socket"]
+     "--worker-class", "apps.core.worker.ProblemWorker", "--threads", "8", "--timeout", "60", "--no-control-socket"]

@@ -157,7 +157,7 @@ def _corroborate(edge: Edge, session: UUID, *, dials: DialValues, now: dt.dateti
         return edge
     edge.hit_count += 1
     step = rules.observation_step(edge.hit_count, dials)
-    lifted = max(edge.confidence, step)
+    lifted = rules.observed_confidence(edge.confidence, edge.hit_count, dials)
     allowed = max(edge.confidence, _without_cycle(edge, lifted, dials=dials))
     EdgeLedger.objects.create(
         edge=edge,

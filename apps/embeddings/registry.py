@@ -61,11 +61,6 @@ class SpaceName:
         return cls(provider, model, int(dimensions) if dimensions else None)
 
 
-def provider_names() -> tuple[str, ...]:
-    """The providers there are."""
-    return tuple(_MODULES)
-
-
 def get_provider(space: SpaceLike | str) -> "EmbeddingProvider":
     """The provider of a space, or by its bare name the one that the settings describe; built once a process.
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
 from apps.core.embedded import locations
@@ -95,6 +96,10 @@ def database(var: Path) -> dict[str, Any]:
     """
     named = "DATABASE_URL" in env.ENVIRON
     found: dict[str, Any] = dict(env.db_url("DATABASE_URL")) if named else locations.database_settings(var)
+    if not {"ENGINE", "HOST"} <= found.keys():
+        raise ImproperlyConfigured(
+            "DATABASE_URL names no database: give postgres://USER:PASSWORD@HOST:5432/NAME, or leave it unset"
+        )
     found["HOST"] = unquote(found["HOST"])  # a socket's folder stands percent-encoded in a URL
     found["CONN_MAX_AGE"] = None
     found["CONN_HEALTH_CHECKS"] = True
@@ -109,7 +114,10 @@ def database(var: Path) -> dict[str, Any]:
 
 def cache_url(var: Path) -> str:
     """The Redis that caches: REDIS_URL, else the embedded Valkey of ``var``."""
-    return str(env.str("REDIS_URL", default=f"unix://{locations.broker_socket(var)}?db=0"))
+    named = str(env.str("REDIS_URL", default=f"unix://{locations.broker_socket(var)}?db=0"))
+    if not named.startswith(("redis://", "rediss://", "unix://")):
+        raise ImproperlyConfigured("REDIS_URL names no Redis: give redis://HOST:6379/0, or leave it unset")
+    return named
 
 
 def broker_url(var: Path) -> str:

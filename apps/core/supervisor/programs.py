@@ -28,5 +28,13 @@ def _celery(kind: str) -> list[str]:
 def _web(host: str, port: int) -> list[str]:
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     # Preloaded, the two processes share their memory; no connection is opened before they part.
-    sharing = ["--preload", "--workers", "2", "--worker-class", "gthread", "--threads", str(_THREADS)]
+    sharing = [
+        "--preload",
+        "--workers",
+        "2",
+        "--worker-class",
+        "apps.core.worker.ProblemWorker",
+        "--threads",
+        str(_THREADS),
+    ]
     return ["config.wsgi:application", "--bind", address, *sharing, "--timeout", "60", "--no-control-socket"]

@@ -234,3 +234,10 @@ def _use(client: Any) -> None:
     missing = call("entries_read", entry_id="00000000-0000-0000-0000-000000000000")
     assert (type(missing), missing.status, missing.code) == (models.Problem, 404, "not_found")
     assert call("edges_delete", edge_id=edge.id) is None
+
+
+@pytest.mark.parametrize("query", ["version=2", "version=%00", "version=%0d%0aX:1", "lang=zz", "lang=%00"])
+def test_no_query_changes_the_schema_or_its_headers(query: str) -> None:
+    plain, asked = Client().get("/api/schema/"), Client().get(f"/api/schema/?{query}")
+    assert asked.content == plain.content
+    assert asked["Content-Disposition"] == plain["Content-Disposition"]

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from apps.core.embedded import folders, locations, postgres, running
 from apps.core.embedded.server import Server
 from apps.core.supervisor import SupervisorError
 from apps.core.supervisor.requirements import database_problem, require_broker, require_database
+from config.settings import base
 from tests.core.conftest import PROJECT
 
 
@@ -92,3 +94,21 @@ def test_a_broker_that_does_not_answer_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(settings, "CELERY_BROKER_URL", "redis://127.0.0.1:1/0")
     with pytest.raises(SupervisorError, match=r"^The broker of REDIS_URL does not answer: .*refused"):
         require_broker()
+
+
+@pytest.mark.parametrize(
+    ("variable", "url"),
+    [
+        ("DATABASE_URL", "nonsense"),
+        ("DATABASE_URL", ""),
+        ("REDIS_URL", "nonsense"),
+        ("REDIS_URL", "http://x"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, url: str
+) -> None:
+    monkeypatch.setenv(variable, url)
+    read = {"DATABASE_URL": base.database, "REDIS_URL": base.cache_url}[variable]
+    with pytest.raises(ImproperlyConfigured, match=f"^{variable} names no"):
+        read(tmp_path)
