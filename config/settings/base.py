@@ -95,11 +95,11 @@ def database(var: Path) -> dict[str, Any]:
     (3 to 5 ms of a 2 ms statement). Connecting anew costs 40 ms, so connections stay open.
     """
     named = "DATABASE_URL" in env.ENVIRON
-    found: dict[str, Any] = dict(env.db_url("DATABASE_URL")) if named else locations.database_settings(var)
-    if not {"ENGINE", "HOST"} <= found.keys():
+    if named and env.str("DATABASE_URL").partition("://")[0] not in env.DB_SCHEMES:
         raise ImproperlyConfigured(
             "DATABASE_URL names no database: give postgres://USER:PASSWORD@HOST:5432/NAME, or leave it unset"
         )
+    found: dict[str, Any] = dict(env.db_url("DATABASE_URL")) if named else locations.database_settings(var)
     found["HOST"] = unquote(found["HOST"])  # a socket's folder stands percent-encoded in a URL
     found["CONN_MAX_AGE"] = None
     found["CONN_HEALTH_CHECKS"] = True

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +14,7 @@ class SchemaView(SpectacularAPIView):
     The library would put its ``version`` into the name of the file, and with it any character into a header.
     """
 
+    @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The schema, as YAML or JSON."""
         answer: Response = self._get_schema_response(request)  # type: ignore[no-untyped-call]  # untyped
