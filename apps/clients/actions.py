@@ -96,7 +96,7 @@ def _refuse_wrong_draft(draft: KeyDraft, now: dt.datetime) -> None:
     if draft.learner_prefix and not is_learner_id(draft.learner_prefix):
         problems.append(Problem("invalid_learner", "no learner id begins so", "/learner_prefix"))
     if not 1 <= draft.rate_per_minute <= MOST_PER_MINUTE:
-        detail = f"a key may call 1 to {MOST_PER_MINUTE} times a minute"
+        detail = f"a key may call at least once a minute and at most {MOST_PER_MINUTE} times"
         problems.append(Problem("out_of_range", detail, "/rate_per_minute"))
     if draft.expires_at is not None and draft.expires_at <= now:
         problems.append(Problem("out_of_range", "a key expires in the future", "/expires_at"))
