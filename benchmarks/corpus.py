@@ -119,10 +119,13 @@ def embedded(texts: Sequence[str], *, space: str, embed: Embed, cache_dir: Path)
     return Texts(space, list(texts), np.load(path))
 
 
-def fill(connection: psycopg.Connection[Any], *, size: Size, texts: Texts, seed: int = 1) -> int:
+def fill(
+    connection: psycopg.Connection[Any], *, size: Size, texts: Texts, seed: int = 1, analyzed: bool = True
+) -> int:
     """Fill an empty, migrated database; returns the id of the serving space. Commits.
 
-    The vector indexes are not built: ``apps.embeddings.indexes`` makes those of a space.
+    The vector indexes are not built: ``apps.embeddings.indexes`` makes those of a space. ``analyzed`` False
+    leaves the planner without statistics, as it is just after an import.
     """
     register_vector(connection)
     _switch_triggers(connection, "DISABLE")
@@ -134,10 +137,16 @@ def fill(connection: psycopg.Connection[Any], *, size: Size, texts: Texts, seed:
         connection.rollback()
         _switch_triggers(connection, "ENABLE")
         connection.commit()
+    if analyzed:
+        analyze(connection)
+    return space
+
+
+def analyze(connection: psycopg.Connection[Any]) -> None:
+    """Let PostgreSQL know what was filled in, as it would find out by itself within a minute or two."""
     connection.autocommit = True
     connection.execute(f"VACUUM ANALYZE {', '.join(TABLES)}")
     connection.autocommit = False
-    return space
 
 
 def _switch_triggers(connection: psycopg.Connection[Any], switch: str) -> None:

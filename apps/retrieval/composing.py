@@ -13,7 +13,7 @@ from apps.core.sql import statements
 
 _SQL = Path(__file__).parent / "sql"
 _PARTS = statements(_SQL / "parts.sql")
-_FIXED_PARTS = ("rule_columns", "rule", "visible", "columns", "walked")
+_FIXED_PARTS = ("rule_columns", "rule", "visible", "columns", "walked", "concept_named")
 
 
 class Literals(NamedTuple):

@@ -1,6 +1,6 @@
 """Twenty thousand rows to retrieve from, and what a plain scan of them finds."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from apps.retrieval import queries
 from apps.retrieval.queries import Setting
 from apps.rules.dials import DialValues, resolve
 from benchmarks import corpus
+from tests.retrieval.plans import Plan
 
 SIZE = corpus.Size(
     topics=50, public_per_topic=160, tutor=8_000, learners=400, patterns_per_learner=10, edges=20_000
@@ -74,18 +75,21 @@ class Large:
     setting: Setting
     rows: Rows
     questions: list[list[float]]
+    plan_before_statistics: Plan
 
 
 @contextmanager
-def large_database() -> Iterator[Large]:
+def large_database(before_statistics: Callable[[Setting], Plan]) -> Iterator[Large]:
     """Fill the tests' database, with all that commits, and empty it afterwards."""
     parameters = connection.get_connection_params()
     with psycopg.connect(**{**parameters, "cursor_factory": psycopg.Cursor}) as other:
-        corpus.fill(other, size=SIZE, texts=sentences())
         try:
+            corpus.fill(other, size=SIZE, texts=sentences(), analyzed=False)
+            plan = before_statistics(queries.setting())
             indexes.create(EmbeddingSpace.objects.get(), concurrently=False)
-            other.commit()
-            yield Large(queries.setting(topic="topic-1"), _rows(other), _questions())
+            connection.close()
+            corpus.analyze(other)
+            yield Large(queries.setting(), _rows(other), _questions(), plan)
         finally:
             connection.close()
             other.rollback()

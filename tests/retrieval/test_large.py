@@ -1,21 +1,20 @@
 """Retrieval over twenty thousand rows: the plan of every pass, and answers held against a plain scan."""
 
-import json
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
 from apps.retrieval import queries
 from apps.retrieval.composing import composed
-from apps.retrieval.queries import Found, rule_values
+from apps.retrieval.queries import Found, Setting, rule_values
 from apps.rules.ranking import Candidate
 from benchmarks import corpus
-from tests.retrieval.large import DIALS, Large, large_database
+from tests.retrieval.large import DIALS, DIMENSIONS, Large, large_database
+from tests.retrieval.plans import Plan
 
 TOPIC, LEARNER = 3, 7
 LARGE_TABLES = {
@@ -29,7 +28,10 @@ LARGE_TABLES = {
 
 @pytest.fixture(scope="module")
 def large(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Large]:
-    with django_db_blocker.unblock(), large_database() as made:
+    def before_statistics(setting: Setting) -> Plan:
+        return plan_of_a_retrieval(setting, tutor_k=0)
+
+    with django_db_blocker.unblock(), large_database(before_statistics) as made:
         yield made
 
 
@@ -78,44 +80,13 @@ def match_ask(**given: Any) -> dict[str, Any]:
     }
 
 
-class Plan:
-    """The plan that a prepared statement really ran by, with what each part of it did."""
-
-    def __init__(self, text: str, params: dict[str, str | None]) -> None:
-        numbered = text.replace("%(ask)s", "$1").replace("%(query)s", "$2")
-        with connection.cursor() as cursor:
-            cursor.execute(f"PREPARE planned AS {numbered}".replace("%", "%%"), [])
-            given = [params["ask"], params["query"]] if "$2" in numbered else [params["ask"]]
-            cursor.execute(
-                f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE planned ({', '.join(['%s'] * len(given))})", given
-            )
-            ((((document,),),)) = cursor.fetchall()
-            cursor.execute("DEALLOCATE planned")
-        found = json.loads(document) if isinstance(document, str) else document
-        root = found["Plan"] if isinstance(found, dict) else found[0]["Plan"]
-        self.nodes = list(_nodes(root))
-
-    @property
-    def indexes(self) -> set[str]:
-        """The indexes that were looked into."""
-        return {node["Index Name"] for node in self.nodes if "Index Name" in node and node["Actual Loops"]}
-
-    @property
-    def scanned(self) -> set[str]:
-        """The tables that were read from end to end."""
-        scans = (node for node in self.nodes if node["Node Type"] == "Seq Scan" and node["Actual Loops"])
-        return {node["Relation Name"] for node in scans}
+def plan_of(setting: Setting, file: str, name: str, wanted: dict[str, int], ask: dict[str, Any]) -> Plan:
+    text = composed(file, name, setting.literals(wanted))
+    return Plan(text, queries._params(ask, query=str([1.0] * DIMENSIONS)))
 
 
-def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield node
-    for inner in node.get("Plans", ()):
-        yield from _nodes(inner)
-
-
-def plan_of(large: Large, file: str, name: str, wanted: dict[str, int], ask: dict[str, Any]) -> Plan:
-    text = composed(file, name, large.setting.literals(wanted))
-    return Plan(text, queries._params(ask, query=str(large.questions[0])))
+def plan_of_a_retrieval(setting: Setting, **given: Any) -> Plan:
+    return plan_of(setting, "retrieve.sql", "retrieve", {"tutor": 3}, retrieve_ask(**given))
 
 
 def vector_index(large: Large, scope: str) -> str:
@@ -134,7 +105,7 @@ class TestPlans:
     }
 
     def retrieve(self, large: Large, **given: Any) -> Plan:
-        plan = plan_of(large, "retrieve.sql", "retrieve", {"tutor": 3}, retrieve_ask(**given))
+        plan = plan_of_a_retrieval(large.setting, **given)
         assert not plan.scanned & LARGE_TABLES
         assert plan.indexes >= self.ALWAYS
         return plan
@@ -150,22 +121,29 @@ class TestPlans:
     def test_of_a_retrieval_without_moves(self, large: Large) -> None:
         assert vector_index(large, "tutor") not in self.retrieve(large, tutor_k=0).indexes
 
+    def test_of_a_retrieval_just_after_an_import(self, large: Large) -> None:
+        """Without statistics yet: no table is read from end to end, and no vector looked for by its hash."""
+        plan = large.plan_before_statistics
+        assert not plan.scanned & LARGE_TABLES
+        assert plan.indexes >= self.ALWAYS
+        assert "entryvector_by_text" not in plan.indexes
+
     @pytest.mark.parametrize("scope", ["tutor", "public"])
     def test_of_a_search_over_a_large_scope(self, large: Large, scope: str) -> None:
         ask = match_ask(**{f"{scope}_k": 5})
-        plan = plan_of(large, "match.sql", "match", {"tutor": 5, "public": 5}, ask)
+        plan = plan_of(large.setting, "match.sql", "match", {"tutor": 5, "public": 5}, ask)
         assert {index for index in plan.indexes if "hnsw" in index} == {vector_index(large, scope)}
         assert not plan.scanned & LARGE_TABLES
 
     def test_of_a_search_within_a_topic(self, large: Large) -> None:
         ask = match_ask(topics=["topic-1"], topic_scopes=["public", "tutor"])
-        plan = plan_of(large, "match.sql", "match", {"tutor": 0, "public": 0}, ask)
+        plan = plan_of(large.setting, "match.sql", "match", {"tutor": 0, "public": 0}, ask)
         assert plan.indexes >= {"entry_by_topic_concept", "entry_vector_once"}
         assert not any("hnsw" in index for index in plan.indexes)
 
     def test_of_a_search_in_a_learners_scope(self, large: Large) -> None:
         ask = match_ask(scopes=["student:learner-1"])
-        plan = plan_of(large, "match.sql", "match", {"tutor": 0, "public": 0}, ask)
+        plan = plan_of(large.setting, "match.sql", "match", {"tutor": 0, "public": 0}, ask)
         assert plan.indexes >= {"entry_by_scope", "entry_vector_once"}
         assert not plan.scanned & LARGE_TABLES
 
@@ -177,7 +155,7 @@ class TestPlans:
             "key_topics": None,
         }
         ask |= {"k": 5, "clip": 401, **rule_values(DIALS, None)}
-        plan = plan_of(large, "match.sql", "match_concepts", {"tutor": 0}, ask)
+        plan = plan_of(large.setting, "match.sql", "match_concepts", {"tutor": 0}, ask)
         assert "entry_by_concept" in plan.indexes
         assert not plan.scanned & LARGE_TABLES
 
@@ -194,7 +172,7 @@ class TestPlans:
             "key_topics": None,
             "learner_prefix": "",
         }
-        plan = plan_of(large, "walk.sql", "walk", {"tutor": 0}, ask)
+        plan = plan_of(large.setting, "walk.sql", "walk", {"tutor": 0}, ask)
         assert "edge_walk" in plan.indexes
         assert not plan.scanned & LARGE_TABLES
 
@@ -275,8 +253,7 @@ def test_a_scope_counts_its_rows_and_not_their_chunks(large: Large) -> None:
     rules = rule_values(DIALS, None)
     passing = int(((large.rows.scopes == "tutor") & large.rows.passing(rules)).sum())
     for most, indexed in ((passing, False), (passing - 1, True)):
-        ask = retrieve_ask(exact_scan_max_rows=most)
-        plan = plan_of(large, "retrieve.sql", "retrieve", {"tutor": 3}, ask)
+        plan = plan_of_a_retrieval(large.setting, exact_scan_max_rows=most)
         assert (vector_index(large, "tutor") in plan.indexes) is indexed
 
 

@@ -28,13 +28,9 @@ WITH ask AS MATERIALIZED (
         SELECT e.id, e.text_hash, rule.boost
         FROM unnest(ask.topics) AS named (topic)
         JOIN catalog_topic topic ON topic.slug = named.topic
-        CROSS JOIN LATERAL (
-            SELECT * FROM entries_entry e
-            WHERE e.topic_id = topic.id AND e.visibility_scope = ANY (ask.topic_scopes)
-                  AND e.superseded_at IS NULL
-            OFFSET 0
-        ) e
+        CROSS JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.topic_id = topic.id OFFSET 0) e
         JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
+        WHERE e.visibility_scope = ANY (ask.topic_scopes) AND e.superseded_at IS NULL
         OFFSET 0
     ) e CROSS JOIN LATERAL ({similarity}) measured
 ), best AS (
@@ -54,10 +50,8 @@ WITH ask AS MATERIALIZED (
         k int, clip int, names text[], scopes text[], topics text[], key_topics text[], {rule_columns}
     )
 ), {rule}, meant AS MATERIALIZED (
-    SELECT given.slug AS said, given.place, concept.slug
-    FROM ask CROSS JOIN LATERAL unnest(ask.names) WITH ORDINALITY AS given (slug, place)
-    LEFT JOIN catalog_conceptname name ON name.slug = given.slug
-    LEFT JOIN catalog_concept concept ON concept.id = name.concept_id AND concept.archived_at IS NULL
+    SELECT said.slug AS said, said.place, ({concept_named}) AS slug
+    FROM ask CROSS JOIN LATERAL unnest(ask.names) WITH ORDINALITY AS said (slug, place)
 ), named (slug, is_concept) AS (
     SELECT slug, true FROM meant WHERE slug IS NOT NULL
     UNION

@@ -54,11 +54,8 @@ WITH ask AS MATERIALIZED (
     ) turn
     WHERE ask.expected IS NULL
 ), meant AS MATERIALIZED (
-    SELECT said.slug AS said, min(said.place) AS place, concept.slug
-    FROM said
-    LEFT JOIN catalog_conceptname name ON name.slug = said.slug
-    LEFT JOIN catalog_concept concept ON concept.id = name.concept_id AND concept.archived_at IS NULL
-    GROUP BY said.slug, concept.slug
+    SELECT said.slug AS said, min(said.place) AS place, ({concept_named}) AS slug
+    FROM said GROUP BY said.slug
 ), expected AS MATERIALIZED (
     SELECT array(SELECT slug FROM meant WHERE slug IS NOT NULL GROUP BY slug ORDER BY min(place), slug)
                AS concepts,
@@ -68,7 +65,7 @@ WITH ask AS MATERIALIZED (
     SELECT e.id, e.concept_slug = ANY (expected.concepts) AS is_expected, e.confidence::float8 AS confidence,
            e.last_matched_at, rule.boost, rule.exact_boost * e.confidence AS weight, measured.similarity
     FROM ask CROSS JOIN expected
-    JOIN entries_entry e ON e.topic_id = ask.topic
+    CROSS JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.topic_id = ask.topic OFFSET 0) e
     JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
     CROSS JOIN LATERAL ({similarity}) measured
     WHERE e.visibility_scope = 'public' AND e.superseded_at IS NULL
