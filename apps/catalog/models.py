@@ -136,7 +136,7 @@ class ConceptVector(AbstractVector):
             *AbstractVector.Meta.constraints,
             models.UniqueConstraint(fields=["concept_name", "space", "chunk"], name="concept_vector_once"),
         ]
-        indexes = [models.Index(fields=["space", "text_hash"], name="conceptvector_by_text")]
+        indexes = [models.Index(fields=["text_hash", "space"], name="conceptvector_by_text")]
 
     def __str__(self) -> str:
         return f"vector of {self.concept_name_id} in space {self.space_id}"

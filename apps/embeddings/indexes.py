@@ -56,7 +56,7 @@ def state_of(index: VectorIndex) -> IndexState:
 
 
 def create(space: EmbeddingSpace, *, concurrently: bool) -> None:
-    """Make what is absent, and make anew what is invalid.
+    """Make what is absent, and make anew what is invalid; then let the planner count the space's vectors.
 
     ``concurrently`` lets others write meanwhile, and cannot run inside a transaction.
     """
@@ -67,6 +67,8 @@ def create(space: EmbeddingSpace, *, concurrently: bool) -> None:
             _run(f"DROP INDEX {how} {index.name}")
         if state is not IndexState.VALID:
             _run(f"CREATE INDEX {how} {index.name} {index.definition}")
+    for source in sources.sources():
+        _run(f"ANALYZE {source.vectors._meta.db_table}")
 
 
 def drop(space: EmbeddingSpace, *, concurrently: bool) -> None:

@@ -78,7 +78,8 @@ class AbstractVector(models.Model):
     """
 
     id = models.BigAutoField(primary_key=True)
-    space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT, related_name="+")
+    # No index begins with the space: the planner would take it for a space that it has not counted yet.
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT, related_name="+", db_index=False)
     dimensions = models.PositiveIntegerField()
     chunk = models.PositiveIntegerField(default=0)
     text_hash = models.CharField(max_length=64)

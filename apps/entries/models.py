@@ -277,7 +277,7 @@ class EntryVector(AbstractVector):
             *AbstractVector.Meta.constraints,
             models.UniqueConstraint(fields=["entry", "space", "chunk"], name="entry_vector_once"),
         ]
-        indexes = [models.Index(fields=["space", "text_hash"], name="entryvector_by_text")]
+        indexes = [models.Index(fields=["text_hash", "space"], name="entryvector_by_text")]
 
     def __str__(self) -> str:
         return f"vector of {self.entry_id} in space {self.space_id}"

@@ -14,7 +14,6 @@ from apps.dials.queries import current_snapshot
 from apps.embeddings.models import EmbeddingSpace
 from apps.retrieval.queries import Setting, rule_values
 from apps.rules.dials import DialValues
-from apps.rules.scopes import student_scope
 from apps.rules.text import turn_query_text
 
 
@@ -63,7 +62,7 @@ class Turn:
         return {
             "topic": self.topic_id,
             "session": str(self.session) if self.session else None,
-            "student_scope": self._student_scope(access),
+            "learner": self._visible_learner(access),
             "expected": None if question.expected_concepts is None else list(question.expected_concepts),
             "turn_window": dials.expected_concepts_turn_window,
             "top_k": top_k,
@@ -82,11 +81,9 @@ class Turn:
             **rule_values(dials, question.min_confidence),
         }
 
-    def _student_scope(self, access: Access | None) -> str | None:
-        """The learner's own scope. One that the key may not see is answered as one that nobody knows."""
-        if self.learner is None or not (access is None or access.sees_learner(self.learner)):
-            return None
-        return student_scope(self.learner)
+    def _visible_learner(self, access: Access | None) -> str | None:
+        """The learner. One that the key may not see is answered as one that nobody knows."""
+        return self.learner if _sees_learner(access, self.learner) else None
 
 
 def resolve(question: Question, setting: Setting, access: Access | None) -> Turn:
@@ -132,10 +129,12 @@ def _sees_topic(access: Access | None, slug: str | None) -> bool:
     return slug is not None and (access is None or access.sees_topic(slug))
 
 
+def _sees_learner(access: Access | None, learner: str | None) -> bool:
+    return learner is not None and (access is None or access.sees_learner(learner))
+
+
 def _sees_session(access: Access | None, setting: Setting) -> bool:
-    learner = setting.session_learner
-    sees_learner = learner is not None and (access is None or access.sees_learner(learner))
-    return sees_learner and _sees_topic(access, setting.session_topic)
+    return _sees_learner(access, setting.session_learner) and _sees_topic(access, setting.session_topic)
 
 
 def _plain(value: Any) -> Any:

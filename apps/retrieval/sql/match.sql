@@ -39,7 +39,7 @@ WITH ask AS MATERIALIZED (
     ORDER BY similarity * boost DESC, id LIMIT (SELECT k FROM ask)
 )
 SELECT 'semantic', {columns}
-FROM ask CROSS JOIN best JOIN entries_entry e ON e.id = best.id
+FROM ask CROSS JOIN best CROSS JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.id = best.id OFFSET 0) e
 
 -- name: match_concepts
 -- The concept pass (rules.md 5, pass 2) over any scopes. In a tutor's or student's scope a slug is a name of
@@ -59,7 +59,7 @@ WITH ask AS MATERIALIZED (
 ), found AS MATERIALIZED (
     SELECT DISTINCT e.id, e.concept_slug, rule.exact_boost * e.confidence AS weight, e.last_matched_at
     FROM ask CROSS JOIN named
-    JOIN entries_entry e ON e.concept_slug = named.slug
+    CROSS JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.concept_slug = named.slug OFFSET 0) e
     JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
     LEFT JOIN catalog_topic topic ON topic.id = e.topic_id
     WHERE e.visibility_scope = ANY (ask.scopes) AND e.superseded_at IS NULL
@@ -77,4 +77,4 @@ WITH ask AS MATERIALIZED (
 SELECT unknown.names, 'concept', {columns}
 FROM ask CROSS JOIN unknown
 LEFT JOIN (SELECT id, NULL::float8 AS similarity FROM best) best ON true
-LEFT JOIN entries_entry e ON e.id = best.id
+LEFT JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.id = best.id OFFSET 0) e ON true

@@ -25,11 +25,13 @@ LEFT JOIN catalog_topic topic ON topic.slug = coalesce(named.topic, session.topi
 -- parameters. The passes of a topic and of a learner scan their few rows exactly. Which rows answer is
 -- decided by rules.ranking; the statement only leaves out those that cannot: ``ahead`` counts the rows
 -- that surely rank before a row, so that of dozens of candidates only a handful bring texts and edges.
--- Leans on entry_by_topic_concept, entry_by_scope, entry_vector_once, edge_walk and on those of scope_pass.
+-- Every table is entered by a lateral join with OFFSET 0, that is, through an index, whatever the planner
+-- believes of its size: it keeps a plan for a connection's life, and tables grow by imports.
+-- Leans on entry_by_topic_concept, entry_by_learner, entry_vector_once, edge_walk and those of scope_pass.
 WITH ask AS MATERIALIZED (
     SELECT given.*, %(query)s::text::vector({dimensions}) AS query
     FROM jsonb_to_record(%(ask)s::jsonb) AS given (
-        topic bigint, session uuid, student_scope text, expected text[], turn_window int,
+        topic bigint, session uuid, learner text, expected text[], turn_window int,
         top_k int, fetch_k int, tutor_k int, student_k int, exact_scan_max_rows bigint,
         concept_bonus float8, named_first boolean, clip int,
         walk_k int, walk_per_type int, walk_min_confidence numeric, walk_candidates boolean,
@@ -98,7 +100,7 @@ WITH ask AS MATERIALIZED (
 ), {tutor_pass}, student_pass AS (
     SELECT e.id, rule.boost, measured.similarity
     FROM ask
-    JOIN entries_entry e ON e.visibility_scope = ask.student_scope
+    CROSS JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.learner_key = ask.learner OFFSET 0) e
     JOIN rule ON rule.maturity = e.maturity AND e.confidence >= rule.floor
     CROSS JOIN LATERAL ({similarity}) measured
     WHERE ask.student_k > 0 AND e.superseded_at IS NULL AND measured.similarity IS NOT NULL
@@ -128,5 +130,5 @@ WITH ask AS MATERIALIZED (
 SELECT expected.concepts, expected.ignored, best.found_in, walked.edges, {columns}
 FROM ask CROSS JOIN expected
 LEFT JOIN candidate best ON true
-LEFT JOIN entries_entry e ON e.id = best.id
+LEFT JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.id = best.id OFFSET 0) e ON true
 LEFT JOIN walked ON walked.id = best.id AND best.ahead IS NOT NULL

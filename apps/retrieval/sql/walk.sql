@@ -5,7 +5,7 @@
 -- ``taken`` are the level's edges in the order of the walk, within the limits of each entry and type;
 -- ``fresh`` are the entries that they lead to for the first time, as many as still fit. Leans on edge_walk.
 WITH RECURSIVE ask AS MATERIALIZED (
-    SELECT given.*, CASE WHEN start.learner_key IS NOT NULL THEN start.visibility_scope END AS student_scope
+    SELECT given.*, start.learner_key AS learner
     FROM jsonb_to_record(%(ask)s::jsonb) AS given (
         start uuid, depth int, types text[], walk_min_confidence numeric, walk_candidates boolean,
         walk_per_type int, walk_limit int, max_nodes int, key_topics text[], learner_prefix text
@@ -55,10 +55,12 @@ SELECT level.depth, level.cut,
     (SELECT json_agg(json_build_array(e.id, e.title, e.concept_slug, topic.slug, e.visibility_scope, e.instruction,
                                       e.maturity, e.confidence::text, e.stale_at IS NOT NULL) ORDER BY node.place)
      FROM unnest(level.fresh) WITH ORDINALITY AS node (id, place)
-     JOIN entries_entry e ON e.id = node.id LEFT JOIN catalog_topic topic ON topic.id = e.topic_id),
+     CROSS JOIN LATERAL (SELECT * FROM entries_entry e WHERE e.id = node.id OFFSET 0) e
+     LEFT JOIN catalog_topic topic ON topic.id = e.topic_id),
     (SELECT json_agg(json_build_array({walked}) ORDER BY each.place)
      FROM unnest(level.taken) WITH ORDINALITY AS each (id, place)
-     JOIN edges_edge edge ON edge.id = each.id JOIN entries_entry target ON target.id = edge.target_id)
+     CROSS JOIN LATERAL (SELECT * FROM edges_edge edge WHERE edge.id = each.id OFFSET 0) edge
+     CROSS JOIN LATERAL (SELECT * FROM entries_entry target WHERE target.id = edge.target_id OFFSET 0) target)
 FROM level ORDER BY level.depth
 
 -- name: graph
