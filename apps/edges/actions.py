@@ -98,13 +98,20 @@ def refuse_cycle(edge: Edge, *, dials: DialValues) -> None:
         raise Invalid("cycle", detail, "/target", extra={"path": [str(node) for node in path]})
 
 
+def refuse_returned_cycle(entry: Entry, dials: DialValues) -> None:
+    """Raise Invalid ``cycle`` where a prerequisite of ``entry``, which has just returned, closes one."""
+    for edge in Edge.objects.filter(source=entry, edge_type=EdgeType.PREREQUISITE).order_by("id"):
+        refuse_cycle(edge, dials=dials)
+
+
 def closed_cycle(edge: Edge, *, dials: DialValues) -> tuple[UUID, ...]:
     """The path of the prerequisite cycle that ``edge`` closes, from its source back to it; empty for none."""
     floor = rounded(dials.edge_walk_min_confidence)
     if edge.edge_type != EdgeType.PREREQUISITE or edge.confidence < floor:
         return ()
+    added = (edge.source_id, edge.target_id)
     ahead = queries.prerequisites_ahead(edge.target_id, floor)
-    return find_cycle(ahead, [(edge.source_id, edge.target_id)]) or ()
+    return find_cycle([pair for pair in ahead if pair != added], [added]) or ()
 
 
 def begin_ledger(edge: Edge, *, now: dt.datetime) -> EdgeLedger:

@@ -12,11 +12,11 @@ from apps.audit.context import audited_as
 from apps.catalog.actions import nearest_concept
 from apps.catalog.models import Concept, Topic
 from apps.core.actors import Actor
-from apps.core.database import insert
+from apps.core.database import Lock, hold, insert
 from apps.core.errors import Conflict, Invalid, refuse_stale
 from apps.core.queue import Task, enqueue_on_commit
 from apps.core.svg import UnsafeDrawingError, sanitised
-from apps.entries import ledger
+from apps.entries import ledger, returning
 from apps.entries.models import Entry, LadderStep, Maturity, MemorySource, Provenance
 from apps.entries.texts import EntryTexts
 from apps.rules import confidence as confidences
@@ -249,14 +249,19 @@ def restore_entry(
     actor: Actor,
     now: dt.datetime,
 ) -> Entry:
-    """Bring an archived entry back as a candidate, at the candidate floor at least (api.md). Twice is once."""
+    """Bring an archived entry back as a candidate, at the candidate floor at least (api.md). Twice is once.
+
+    Raises Invalid ``cycle`` where edges made in the meantime would close a prerequisite cycle through it.
+    """
     with audited_as(actor=actor, verb="entry.restore", now=now):
+        hold(Lock.PREREQUISITES)  # before the row, as whoever makes an edge takes them
         held = _hold(entry, expected_version)
         if held.archived_at is not None:
             floor = confidences.floor(Maturity.CANDIDATE, dials) or held.confidence
             ledger.set_confidence(held, max(held.confidence, floor), now=now)
             held.maturity, held.archived_at, held.updated_at = Maturity.CANDIDATE, None, now
             held.save()
+            returning.refuse_unfit(held, dials)
             _embed_soon(held)
     held.refresh_from_db()
     return held

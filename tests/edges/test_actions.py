@@ -13,6 +13,7 @@ from apps.dials.queries import get_dials
 from apps.edges import actions
 from apps.edges.actions import EdgeDraft, change_edge, create_edge, delete_edge, observe_edge
 from apps.edges.models import Edge, EdgeObservation
+from apps.entries.actions import archive_entry, restore_entry
 from apps.entries.models import Entry
 from apps.rules.dials import DialValues
 from tests.factories import ACTOR, NOW, make_entry, make_learner
@@ -213,3 +214,23 @@ class TestTogether:
         edge = Edge.objects.get()
         assert (edge.hit_count, edge.confidence) == (12, Decimal("0.6"))
         assert list(findings()) == []
+
+
+class TestReturn:
+    def test_of_an_entry_into_a_cycle_is_refused_and_undone(self, dials: DialValues) -> None:
+        x, y, z = make_entry(), make_entry(), make_entry()
+        made(dials, x, y)
+        made(dials, y, z)
+        archive_entry(entry=y, actor=ACTOR, now=NOW)
+        made(dials, z, x)
+        with pytest.raises(Invalid) as refusal:
+            restore_entry(entry=y, dials=dials, actor=ACTOR, now=NOW)
+        assert (refusal.value.code, len(refusal.value.extra["path"])) == ("cycle", 4)
+        y.refresh_from_db()
+        assert y.maturity == "archived"
+
+    def test_of_an_entry_without_a_cycle_is_taken(self, dials: DialValues) -> None:
+        x, y = make_entry(), make_entry()
+        made(dials, x, y)
+        archive_entry(entry=y, actor=ACTOR, now=NOW)
+        assert restore_entry(entry=y, dials=dials, actor=ACTOR, now=NOW).maturity == "candidate"
