@@ -4,7 +4,7 @@ Every group reads what Lode holds. An author writes the curriculum, an operator 
 writes what sessions teach.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 VIEWER, AUTHOR, OPERATOR = "viewer", "curriculum author", "operator"
@@ -46,24 +46,31 @@ def ensure_groups(apps: Any) -> None:
     What somebody added to a group stays. Permissions are made where they are not yet: Django makes
     them after all migrations, which is too late for a migration that hands them out.
     """
-    group_model = apps.get_model("auth", "Group")
+    permissions = _permissions(apps, {grant for grants in GRANTS.values() for grant in grants})
     for name, grants in GRANTS.items():
-        group, _ = group_model.objects.get_or_create(name=name)
-        group.permissions.add(*_permissions(apps, grants))
+        group, _ = apps.get_model("auth", "Group").objects.get_or_create(name=name)
+        group.permissions.add(*(permissions[grant] for grant in grants))
 
 
-def _permissions(apps: Any, grants: Iterable[tuple[str, str]]) -> list[Any]:
-    return [_permission(apps, verb, *model.split(".")) for verb, model in sorted(grants)]
+def _permissions(apps: Any, grants: Collection[tuple[str, str]]) -> dict[tuple[str, str], Any]:
+    kinds = _content_types(apps, {model for _, model in grants})
+    rows = apps.get_model("auth", "Permission")
+    wanted = [
+        rows(content_type=kinds[model], codename=f"{verb}_{model.split('.')[1]}", name=f"Can {verb} {model}")
+        for verb, model in sorted(grants)
+    ]
+    rows.objects.bulk_create(wanted, ignore_conflicts=True)
+    found = rows.objects.filter(content_type__in=kinds.values()).select_related("content_type")
+    named = {(row.codename, row.content_type_id): row for row in found}
+    return {
+        grant: named[row.codename, row.content_type_id]
+        for grant, row in zip(sorted(grants), wanted, strict=True)
+    }
 
 
-def _permission(apps: Any, verb: str, app_label: str, model: str) -> Any:
-    content_types, permissions = (
-        apps.get_model("contenttypes", "ContentType"),
-        apps.get_model("auth", "Permission"),
-    )
-    kind, _ = content_types.objects.get_or_create(app_label=app_label, model=model)
-    codename = f"{verb}_{model}"
-    permission, _ = permissions.objects.get_or_create(
-        content_type=kind, codename=codename, defaults={"name": f"Can {verb} {model}"}
-    )
-    return permission
+def _content_types(apps: Any, models: Collection[str]) -> dict[str, Any]:
+    rows = apps.get_model("contenttypes", "ContentType")
+    pairs = [model.split(".") for model in sorted(models)]
+    rows.objects.bulk_create([rows(app_label=app, model=name) for app, name in pairs], ignore_conflicts=True)
+    found = rows.objects.filter(app_label__in={app for app, _ in pairs})
+    return {f"{row.app_label}.{row.model}": row for row in found}

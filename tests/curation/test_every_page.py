@@ -1,12 +1,10 @@
 """Every page of the admin, whatever stands in the database: it answers, at a fixed number of queries."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.conf import settings
 from django.contrib import admin
 from django.db import connection
 from django.db.models import Model
@@ -15,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.core.admin.base import ReadOnlyAdmin
+from tests import real_data
 from tests.world import make_many, make_user, make_world
 
 pytestmark = pytest.mark.django_db
@@ -53,13 +52,6 @@ def test_a_list_answers_where_there_is_nothing(root: Client, model: type[Model])
     assert root.get(address(model, "changelist")).status_code == 200
 
 
-def test_every_page_answers_where_there_is_something(root: Client) -> None:
-    make_world()
-    found = {page: root.get(page).status_code for page in pages()}
-    assert set(found.values()) == {200}
-    assert len(found) > 2 * len(OURS)
-
-
 def test_a_row_that_is_not_there_is_said_to_be_missing(root: Client) -> None:
     for model in OURS:
         for pk in ("0", "x", "00000000-0000-7000-8000-000000000000", "9" * 40):
@@ -69,16 +61,11 @@ def test_a_row_that_is_not_there_is_said_to_be_missing(root: Client) -> None:
 
 def test_every_search_answers(root: Client) -> None:
     make_world()
-    for model in MODELS:
-        for term in (
-            "plain",
-            "no such thing",
-            "100%_\\",
-            "'\"",
-            "00000000-0000-7000-8000-000000000000",
-            "a:b.c",
-        ):
-            assert root.get(address(model, "changelist"), {"q": term}).status_code == 200
+    searched = [model for model in OURS if admin.site._registry[model].search_fields]
+    for model in searched:
+        for term in ("plain", "100%_\\'\"", "00000000-0000-7000-8000-000000000000", "a:b.c"):
+            assert root.get(address(model, "changelist"), {"q": term}).status_code == 200, (model, term)
+    assert len(searched) > 10
 
 
 def filters_of(client: Client, model: type[Model]) -> Iterator[tuple[str, str]]:
@@ -114,7 +101,7 @@ def test_ten_thousand_rows_cost_as_many_queries_as_ten(root: Client, monkeypatch
     monkeypatch.setattr(ReadOnlyAdmin, "list_per_page", 20)  # more than ten, and quickly rendered
     make_world()
     make_many(9)
-    counted(root)  # content types and dials are read once a process
+    root.get(reverse("admin:index"))  # the dials are read once a process
     few = counted(root)
     make_many(9_991)
     assert counted(root) == few
@@ -146,17 +133,17 @@ class TestNothingIsRenderedUnescaped:
 
     def test_marks(self, root: Client) -> None:
         make_world("".join(self.MARKS))
-        for page in pages():
-            body = root.get(page).content.decode()
+        seen = list(pages())
+        for page in seen:
+            response = root.get(page)
+            assert response.status_code == 200, page
+            body = response.content.decode()
             for mark in self.MARKS[:2]:
                 assert mark not in body, page
-            assert "onerror=alert(1)>" not in body.replace("&gt;", "").replace("&quot;", ""), page
+        assert len(seen) > 2 * len(OURS)
 
     def test_strings_that_break_software(self, root: Client) -> None:
-        path = settings.LODE_DATA_DIR / "blns" / "blns.json"
-        if not path.exists():
-            pytest.skip(f"no {path}")
-        strings = [one.replace("\x00", "") for one in json.loads(path.read_text())]
+        strings = [one.replace("\x00", "") for one in real_data.load("blns/blns.json")]
         make_world("\n".join(one for one in strings if one))
         tags = [one for one in strings if "<" in one and ">" in one and len(one) > 8]
         for page in pages():
