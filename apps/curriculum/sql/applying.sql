@@ -29,6 +29,7 @@ FOR NO KEY UPDATE NOWAIT
 SET CONSTRAINTS ALL IMMEDIATE
 
 -- name: check_at_commit
+-- Foreign keys wait for the commit again, as everywhere else: what follows may need them in another order.
 SET CONSTRAINTS ALL DEFERRED
 
 -- name: topics

@@ -1,4 +1,5 @@
 -- name: topic_not_bound
+-- A topic that the key is not bound to.
 SELECT n FROM import_topic WHERE slug <> ALL (%(bound)s)
 
 -- name: entry_not_bound
@@ -9,24 +10,29 @@ LEFT JOIN catalog_topic t ON t.id = e.topic_id
 WHERE i.topic <> ALL (%(bound)s) AND i.topic IS DISTINCT FROM t.slug
 
 -- name: id_not_bound
+-- An id that is of a public entry under a topic that the key is not bound to.
 SELECT i.n FROM import_entry i
 JOIN entries_entry e ON e.id = i.id AND e.visibility_scope = 'public'
 JOIN catalog_topic t ON t.id = e.topic_id
 WHERE t.slug <> ALL (%(bound)s)
 
 -- name: source_not_bound
+-- An edge that begins, by name, under a topic that the key is not bound to.
 SELECT n FROM import_end WHERE side = 'source' AND scope = 'public' AND topic <> ALL (%(bound)s)
 
 -- name: target_not_bound
+-- An edge that ends, by name, under a topic that the key is not bound to.
 SELECT n FROM import_end WHERE side = 'target' AND scope = 'public' AND topic <> ALL (%(bound)s)
 
 -- name: source_id_not_bound
+-- An edge that begins, by id, under a topic that the key is not bound to.
 SELECT i.n, i.id::text FROM import_end i
 JOIN entries_entry e ON e.id = i.id AND e.visibility_scope = 'public'
 JOIN catalog_topic t ON t.id = e.topic_id
 WHERE i.side = 'source' AND t.slug <> ALL (%(bound)s)
 
 -- name: target_id_not_bound
+-- An edge that ends, by id, under a topic that the key is not bound to.
 SELECT i.n, i.id::text FROM import_end i
 JOIN entries_entry e ON e.id = i.id AND e.visibility_scope = 'public'
 JOIN catalog_topic t ON t.id = e.topic_id
