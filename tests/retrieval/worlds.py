@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime as dt
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -39,12 +40,21 @@ def in_worlds(
     asked: Callable[[World], st.SearchStrategy[Asked]],
     compare: Callable[[World, Asked], None],
 ) -> None:
-    """Load so many worlds, each in a transaction of its own, and compare several things that are asked of each."""
+    """Load so many worlds, each in a transaction of its own, and compare several things that are asked of each.
+
+    The worlds are the same every time; with LODE_EXAMPLES=N in the environment they are N new ones.
+    """
+    wanted = int(os.environ.get("LODE_EXAMPLES", "0"))
 
     def with_asked(world: World) -> st.SearchStrategy[tuple[World, list[Asked]]]:
         return st.tuples(st.just(world), st.lists(asked(world), min_size=1, max_size=8))
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(
+        max_examples=wanted or examples,
+        derandomize=not wanted,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     @given(worlds.flatmap(with_asked))
     def every_world(world_and_asked: tuple[World, list[Asked]]) -> None:
         world, all_asked = world_and_asked
