@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 
 from apps.core.embedded import Stack, running
 from apps.core.embedded.commands import is_embedded_broker, is_embedded_database
@@ -17,6 +18,7 @@ def servers() -> Iterator[Stack]:
     """PostgreSQL and Valkey for this session; a test that uses the broker without a database asks for it."""
     database, broker = is_embedded_database(), is_embedded_broker()
     with running(settings.LODE_VAR, database=database, broker=broker, fast=True) as stack:
+        cache.clear()  # what an earlier session left speaks of another database
         yield stack
 
 
@@ -26,11 +28,13 @@ def django_db_modify_db_settings(servers: Stack, django_db_modify_db_settings_pa
 
 
 @pytest.fixture(autouse=True)
-def _dials_are_read_anew() -> Iterator[None]:
-    """A rolled-back change of a dial must not live on in the process's memory."""
+def _dials_are_read_anew(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A change of a dial must not outlive its test's database: not in memory, not in the shared cache."""
     dials._Memory.snapshot = None
     yield
     dials._Memory.snapshot = None
+    if request.node.get_closest_marker("django_db") or "db" in request.fixturenames:
+        cache.delete(dials.VERSION_KEY)
 
 
 @pytest.fixture(autouse=True)
