@@ -267,7 +267,7 @@ def test_named_servers_are_used_and_none_is_embedded(up: Up, ground: Path) -> No
     host = str(locations.socket_folder(up.var)).replace("/", "%2F")
     named = {
         "DATABASE_URL": f"postgres://lode@{host}:5432/lode",
-        "REDIS_URL": f"redis+socket://{locations.broker_socket(up.var)}",
+        "REDIS_URL": f"unix://{locations.broker_socket(up.var)}?db=0",
     }
     guest = ground / "guest"
     other = Up(guest, free_port(), **named).ready()
